@@ -96,7 +96,7 @@ describe('one number', () => {
     assert.equal(status, 200, text)
     const { joules, milligrams } = await figuresOn(String(headers['x-receipt-id']))
     assert.equal(numberIn(text, 'energy_j'), joules)
-    // With all that came, so that a missing trailer explains itself.
+    // The message has all that came, so that a missing trailer explains itself.
     const all = JSON.stringify({ headers, trailers, end: text.slice(-400) })
     assert.equal(trailers['x-energy-joules'], joules, all)
     assert.equal(trailers['x-carbon-mg'], milligrams, all)

@@ -6,7 +6,7 @@ const ANSWER_MS_MAX = 5000
 
 export type Answered = {
   readonly ms: number
-  /** Of the body. */
+  /** Bytes of the body. */
   readonly bytes: number
   readonly isOk: boolean
   readonly head: string

@@ -17,7 +17,7 @@ const SCROLL_MS = 6_000
 /** 150 rows a second. */
 const SCROLL_PX_S = 6_000
 const USABLE_MS_MAX = 1_000
-/** Of 60 a second. */
+/** The time of a frame at 60 a second. */
 const FRAME_MS_MAX = 16.7
 const LOOKING_MJ_MAX = 1
 

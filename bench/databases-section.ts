@@ -22,7 +22,7 @@ export const NEAREST = 'HNSW, the ten nearest'
 
 /** CPU is that of the processes between client and server, for a round trip. */
 export type Run = { readonly perSecond: number; readonly cpuUs: number }
-/** Of each load, of each target, each round. */
+/** The rounds of each target, by load and then by target. */
 type Runs = ReadonlyMap<string, ReadonlyMap<string, readonly Run[]>>
 
 export type Found = {

@@ -44,9 +44,9 @@ const PORTKEY = 'Portkey 1.15.2'
 
 type Run = LoadResult & {
   readonly rate: number
-  /** Of the process that answers, per request. */
+  /** CPU of the process that answers, per request. */
   readonly serverUs: number
-  /** Of everything that works for the target, per request, until it is at rest again. */
+  /** CPU of everything that works for the target, per request, until it is at rest again. */
   readonly totalUs: number
 }
 

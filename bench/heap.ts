@@ -7,7 +7,7 @@ import type { Section } from './report.ts'
 import { startErgonTarget, startServer, type Target } from './targets.ts'
 
 const KIB = 1024
-/** Of a whole answer. */
+/** The most that a whole answer may allocate. */
 const KIB_MAX = 25
 const CONNECTIONS = 32
 const SECONDS = 5

@@ -180,7 +180,7 @@ async function measure(
 
 function sectionOf(runs: ReadonlyMap<string, readonly Run[]>): Section {
   const of = (name: string, page: string) => runs.get(`${name} ${page}`) ?? []
-  /** Of the same rounds. */
+  /** The median of the ratios, each of two rates of one round. */
   const ratio = (name: string, page: string, to = BARE) =>
     median(of(name, page).map(({ rate }, nth) => rate / (of(to, page)[nth]?.rate ?? Number.NaN)))
   const names = [...new Set([...runs.keys()].map((key) => key.slice(0, key.lastIndexOf(' '))))]

@@ -79,7 +79,7 @@ export async function runLedgerBundles(isQuick = false): Promise<Section> {
 }
 
 const OTHERS = 20
-/** Of a hundred charges those of the large account. */
+/** The large account has so many of each hundred charges. */
 const SHARE = 98
 
 const chargeAt = (nth: number, endMs: number, count: number): OldCharge => {

@@ -2,7 +2,7 @@
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-/** Of the counted time, this share runs before it, uncounted. */
+/** The uncounted time before a measurement, as a share of the counted time. */
 export const WARM_UP_SHARE = 0.25
 
 export type LoadJob = {

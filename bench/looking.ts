@@ -24,7 +24,7 @@ window.EventSource = class extends EventSource {
 type Look = { readonly atMs: number; readonly nj: number }
 
 export type Looking = {
-  /** Of the readings of the first seconds. */
+  /** The energy of the readings of the first seconds. */
   readonly openingMj: number
   readonly restMjS: number
   readonly busyMjS: number

@@ -11,7 +11,7 @@ const SECONDS = 1
 const CONNECTIONS = 16
 const SHARE_PCT_MAX = 1
 const KIB = 1024
-/** The first leaves in one write. Of the second the kernel takes a part, and the rest waits. */
+/** The first leaves in one write. The kernel takes a part of the second, and the rest waits. */
 const LENGTHS = [4 * KIB, KIB * KIB]
 const FORMS = ['plain', 'counted'] as const
 

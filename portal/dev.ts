@@ -2,7 +2,7 @@
 //
 //   ERGON_TOKEN=svc_… node portal/dev.ts http://localhost:8080 5173 [--built]
 //
-// With --built it serves portal/dist, as people get it.
+// --built serves portal/dist, as people get it.
 // Requests of the API get the token, as the product takes a session's cookie on its own portal only. For the same
 // reason the session is made up here, from the account of the token.
 import type { ServerResponse } from 'node:http'

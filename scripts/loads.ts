@@ -17,7 +17,7 @@ export const HEAVY: ReadonlySet<string> = new Set([
 /** An import or export of values; `import type` is gone at run time. */
 const STATIC = /^(?:import|export)\s+(?!type\b)(?:[^'";]*?\sfrom\s+)?'([^']+)'/gm
 
-/** Of a file below the root of the tree, sorted. */
+/** The packages that a file loads, sorted. The path begins at the root of the tree. */
 export function loadsOf(
   file: string,
   read: (path: string) => string = (path) => readFileSync(path, 'utf8'),

@@ -27,7 +27,7 @@ export async function* report(source: AsyncIterable<TestEvent>): AsyncGenerator<
       // Its tests have been named.
       if ('failureType' in error && error.failureType === 'subtestsFailed') continue
       counts.failed++
-      // With the causes of the cause: "fetch failed" alone says nothing. A process has no cause, and its exit code.
+      // The causes of the cause are shown too: "fetch failed" alone says nothing. A process has no cause, and its exit code.
       const shownError = 'exitCode' in error ? error : (error.cause ?? error)
       yield `\nFAILED: ${data.name} (${data.file ?? ''}:${data.line ?? ''})\n${inspect(shownError, { depth: 4 })}\n`
     } else if (type === 'test:diagnostic' && SHOWN.some((head) => head.test(data.message))) {

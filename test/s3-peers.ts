@@ -29,7 +29,7 @@ export type S3Peer = {
 
 const KEYS: S3Key = { id: 'bench', secret: 'benchsecret' }
 
-/** By name: the program for a folder and a port. Throws when it is neither there nor can be built. */
+/** The program for a folder and a port, by name. Throws when the program is neither there nor can be built. */
 export const GO_PEERS: Readonly<Record<string, (folder: string, port: number) => S3Program>> = {
   // The last commit of the archived repository.
   minio: (folder, port) => ({

@@ -26,7 +26,7 @@ import { freeBlock, portFlags } from './ports.ts'
 const ROOT = join(import.meta.dirname, '..')
 const START_MAX_MS = 150_000
 const MODEL_MAX_MS = 120_000
-/** Of the log of a product that ends by itself. */
+/** Shown lines of the log of a product that ends by itself. */
 const LINES_SHOWN = 20
 const STOP_MAX_MS = 30_000
 const ATTEMPTS = 5
@@ -61,7 +61,7 @@ export interface Ergon extends AsyncDisposable {
   readonly account: string
   /** The token of the first start: scope deploy. */
   readonly token: string
-  /** Of its last start: the addresses follow its settings. */
+  /** The line of its last start: the addresses follow its settings. */
   readonly ready: ReadyLine
   readonly dataFolder: string
   /** The folder of the sockets, recorded in the data folder. */

@@ -60,7 +60,7 @@ func verify(body []byte, header, secret string) (event, error) {
 
 func main() {
 	secret := os.Getenv("ERGON_WEBHOOK_SECRET")
-	// With an empty secret everyone signs.
+	// Everyone can sign with an empty secret.
 	if !strings.HasPrefix(secret, "whsec_") || secret == "whsec_" {
 		log.Fatal("Set ERGON_WEBHOOK_SECRET to what `ergon webhook create` printed: whsec_…")
 	}

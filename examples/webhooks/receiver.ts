@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers'
 import { verifyWebhook, WebhookVerificationError } from '@ergon-cloud/ergon/webhooks'
 
 const secret = process.env['ERGON_WEBHOOK_SECRET'] ?? ''
-// With an empty secret everyone signs.
+// Everyone can sign with an empty secret.
 if (!/^whsec_./.test(secret))
   throw new Error('Set ERGON_WEBHOOK_SECRET to what `ergon webhook create` printed: whsec_…')
 const port = Number(process.env['PORT'] ?? 3000)

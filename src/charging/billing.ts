@@ -76,12 +76,12 @@ export class Billing {
     return this.#read.terms
   }
 
-  /** Of all settled spends. */
+  /** The sum of all settled spends. */
   get settled(): Billed {
     return this.#settled
   }
 
-  /** Of all settled spends, on the GPU. */
+  /** The part of that sum that the GPU used. */
   get settledGpu(): Billed {
     return this.#settledGpu
   }

@@ -32,7 +32,7 @@ export class Hold {
   /** All that the wallet had when the head was written, where that is known. */
   fundsNj: Nj | undefined
   readonly #deps: HoldDeps
-  /** Of the wallet that pays, then of the budgets that limit. */
+  /** The lease of the wallet that pays, then those of the budgets that limit. */
   readonly #leases: readonly HeldLease[]
   /** The energy that each of them holds. */
   #heldNj = NONE
@@ -97,7 +97,7 @@ export class Hold {
   }
 
   /**
-   * Takes the wished energy. Of a wallet without more it takes a part of the free amount, and in any case the needed
+   * Takes the wished energy. From a wallet without more it takes a part of the free amount, and in any case the needed
    * energy. False when the leases lack it. Otherwise the unused hold of the first request would refuse the others of a
    * small wallet: of six clients with 4 J, four were answered.
    */

@@ -25,7 +25,7 @@ export type Truth = {
   readonly indirectMs: number
   /** Units of work in one request, with that cost elsewhere each, done one group a second; one when absent. */
   readonly units?: number
-  /** Of the first unit, where that costs other than further ones. */
+  /** The cost of the first unit, where further units cost another amount. */
   readonly firstMs?: number
   /** The class's own name when absent. */
   readonly operation?: OperationName
@@ -54,7 +54,7 @@ export type NodeOptions = {
 export type SimulatedUpkeep = {
   readonly ownMs: number
   readonly statementMs: number
-  /** Of its statements, in the state. */
+  /** CPU of its statements, in the state. */
   readonly cpuMs: number
 }
 
@@ -72,12 +72,12 @@ type LongRequest = {
 /** Requests a second of each class. */
 export type SimulatedLoad = Readonly<Record<string, number>>
 
-/** Of one class, in nanoseconds of CPU. */
+/** The bill of one class, in nanoseconds of CPU. */
 type ClassBill = { readonly causedNs: number; readonly billedNs: number }
 
 /** In nanoseconds of CPU. */
 export type SimulatedBill = {
-  /** Of all cells. */
+  /** CPU of all cells. */
   readonly cpuNs: number
   /** The same without rest. */
   readonly causedNs: number

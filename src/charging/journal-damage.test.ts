@@ -69,7 +69,7 @@ test('a flipped byte takes its own record, by its number, and no other', () => {
   assert.deepEqual(faultsOf(decodeSegment, masksAt), [])
 })
 
-/** Of the first record. */
+/** The place of the number of the first record. */
 const NUMBER_AT = SEGMENT_HEADER_BYTES + 8
 
 test('a flipped byte of a last record that ends with a sector does not look torn', () => {

@@ -286,7 +286,7 @@ export type LeftBehind = {
   /** The numbers in the heads of the damaged records after the last of these; a number may be damaged too. */
   readonly damagedTail: readonly bigint[]
   readonly files: readonly string[]
-  /** Of the files, those with damaged records. */
+  /** The files that have damaged records. */
   readonly damaged: readonly string[]
 }
 

@@ -38,7 +38,7 @@ export class OpenSpend implements Spend, Billable, GrowingSpend {
   readonly measure = new Measure()
   readonly facts: Served = {}
   fromMs: number
-  /** Of its first payer, from the first admit on. */
+  /** The operation of its first payer, from the first admit on. */
   operation: OperationName = 'service.nobody'
   units = 0
   takenNs = 0n

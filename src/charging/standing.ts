@@ -19,7 +19,7 @@ export type StandingDue = {
   /** The cell of the resource that used the energy. */
   readonly cell?: string
   readonly energyNj: Nj
-  /** Of that, the part of the machine's idle power (none by default): a part of its own in the charge. */
+  /** The part of it that is idle power of the machine, none by default: a part of its own in the charge. */
   readonly idleNj?: Nj
   readonly fromMs: number
   readonly toMs: number

@@ -38,9 +38,9 @@ type Shared = Pick<FinishedWork, 'ids' | 'status' | 'fromMs'> & {
 
 export class Unattributed {
   readonly #deps: Deps
-  /** By status. */
+  /** Requests that share a charge, by status. */
   readonly #open = new Map<number, Shared>()
-  /** Of all charges that are journaled. */
+  /** Counts each charge that is journaled. */
   readonly #count: (billed: Billed) => void
 
   constructor(deps: Deps, count: (billed: Billed) => void) {

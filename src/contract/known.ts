@@ -27,8 +27,9 @@ export const MEASURED_METHODS: readonly string[] = [...WORDS.keys()].filter(
 export type KnownPart = Pick<ChargePart, 'method' | 'band_pct' | 'energy_nj'>
 
 /**
- * Of a charge: the method of most of the energy that no sensor read, or of most of it where a sensor read all; and the
- * bands of the parts weighted by energy, rounded up. So the word of this method is the word of the charge.
+ * The method and the band of a charge. The method is that of most of the energy that no sensor read, or of most energy
+ * where a sensor read all. The band is that of the parts, weighted by energy and rounded up. So the word of this method
+ * is the word of the charge.
  */
 export function bandOfParts(parts: readonly KnownPart[]): EnergyBand {
   const byMethod = new Map<EnergyMethod, bigint>()

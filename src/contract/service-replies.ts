@@ -41,11 +41,11 @@ export const usageList = z.object({
       /** Null is what has none: with `group_by=model` all that no model served, with `token` what runs and is stored. */
       group: z.string().nullable(),
       /**
-       * Of `group_by=token` and `resource`: `token`, or `session` for a sign-in at the portal; `database`, `function` and so
-       * on, or `account` for deliveries of its webhooks. Null is what has neither.
+       * The kind of the group, with `group_by=token` and `group_by=resource`: `token`, or `session` for a sign-in at the
+       * portal; `database`, `function` and so on, or `account` for deliveries of its webhooks. Null is what has neither.
        */
       kind: z.string().nullable().optional(),
-      /** Of the same: the name that the token or the resource has or had; null where there is none. */
+      /** The name that the token or the resource has or had, with the same `group_by`; null where there is none. */
       name: z.string().nullable().optional(),
       requests: count,
       energy_j: z.number().min(0),

@@ -1,6 +1,6 @@
 // x402, version 2: payments by a signed authorisation in headers (https://github.com/x402-foundation/x402, specs/
-// x402-specification-v2.md, specs/transports-v2/http.md, specs/schemes/exact/scheme_exact_evm.md). Of its schemes
-// `exact` by EIP-3009 alone.
+// x402-specification-v2.md, specs/transports-v2/http.md, specs/schemes/exact/scheme_exact_evm.md). The only scheme
+// here is `exact` by EIP-3009.
 import { z } from 'zod'
 import { hexText } from './hex-text.ts'
 

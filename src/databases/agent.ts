@@ -85,7 +85,7 @@ async function open(core: AgentCore, starting: AbortSignal): Promise<AgentPart> 
       keepStatements(statements, signal),
     ])
   }
-  /** Of the databases whose servers run. */
+  /** The names of the databases whose servers run, by id. */
   const names = new Map<string, string>()
   const servers = serversOf(core, {
     beside,

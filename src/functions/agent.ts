@@ -92,7 +92,7 @@ async function open(core: AgentCore): Promise<AgentPart> {
   }
 }
 
-/** With the refusals of the way out. */
+/** The logs of functions, with the refusals of the egress proxy among their lines. */
 function logsOf({ state, log, egress }: AgentCore): LogKeeper {
   const logs = createLogKeeper({
     state,

@@ -91,7 +91,7 @@ export type Lookup = {
   ): Promise<{ readonly id?: string; readonly name: string; readonly path: string } | undefined>
 }
 
-/** By the prefix of the ids. */
+/** Look-ups by the prefix of the ids. */
 export type Lookups = Readonly<Record<string, Lookup>>
 
 /** A protocol beside the JSON API, and the requests that are its own. */
@@ -131,7 +131,7 @@ export type Site = {
 /** A figure of Prometheus; the name gets the prefix `ergon_`. */
 export type Figure = { readonly name: string; readonly help: string; readonly read: () => number }
 
-/** By the code of the refusal. */
+/** Details that a refusal gets, by its code. */
 export type RefusalFacts = Readonly<Partial<Record<Code, ErrorDetails>>>
 
 export type GatewayPart = {

@@ -94,13 +94,13 @@ export type OperationCall<Body = unknown> = {
   /** No getter, as this is made for every request; see base/fast-objects.fixture.ts. */
   readonly query: () => URLSearchParams
   readonly headers: Readonly<Record<string, string | undefined>>
-  /** With the headers it names the client, by `clientOf` of the gateway's core. */
+  /** Socket and headers name the client, by `clientOf` of the gateway's core. */
   readonly socket: Socket
   readonly body: Body
   readonly spend: Spend
   /** Aborts on client gone, deadline, drain and cut. */
   readonly signal: AbortSignal
-  /** Of a request with an Idempotency-Key, for `once()`. */
+  /** The key of a request with an Idempotency-Key, for `once()`. */
   readonly begun?: BegunKey | undefined
 }
 

@@ -26,13 +26,13 @@ export type OperationCounts = {
   readonly totalS: number
 }
 
-/** Of one operation with one model; without a model what no model served. */
+/** The counts of one operation with one model; `model` is undefined where no model served the request. */
 export type ModelCounts = {
   readonly operation: OperationName
   readonly model: string | undefined
-  /** By the first digit of the status, from 1xx on. */
+  /** Requests by the first digit of the status, from 1xx on. */
   readonly statuses: readonly number[]
-  /** Of them, those that the service failed. */
+  /** The requests among them that the service failed. */
   readonly failures: number
   readonly energyNj: number
   readonly carbonPg: number
@@ -77,7 +77,7 @@ export function createRequestCounts(): RequestCounts {
   const index = new Map<string, number>(NAMES.map((name, place) => [name, place]))
   const durations = new Float64Array(NAMES.length * classes)
   const totalS = new Float64Array(NAMES.length)
-  // By model, then by the place of the operation.
+  // Rows by model, then by the place of the operation.
   const rows = new Map<string | undefined, (Row | undefined)[]>()
   const shared = new Map<number, string>()
   const accounts = createAccountCounts()

@@ -12,7 +12,7 @@ import type { Principal } from '#identity/principal.ts'
 export type WorkSize = {
   /** UTF-8 bytes of the prompt: no byte-level tokenizer makes more tokens than bytes. */
   readonly promptBytes: number
-  /** Of a wished format: most servers guide the answer by it, some put it into the prompt. */
+  /** Bytes of a wished format: most servers guide the answer by it, some put it into the prompt. */
   readonly formatBytes?: number
   /** Texts that are read: messages, prompts or inputs; each adds tokens of the chat template. */
   readonly promptTexts: number

@@ -30,7 +30,7 @@ export type AskedOffer = {
   readonly tier: Tier
   readonly work: WorkSize
   readonly caller: Caller
-  /** Of all calls of the request. */
+  /** The claims of all calls of the request. */
   readonly claims: RequestClaims
 }
 

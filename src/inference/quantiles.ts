@@ -58,7 +58,7 @@ export function createQuantiles(
   }
 }
 
-/** By the rank among all weights: getValueAtQuantile() gives 0.95 of two samples as the lower one. */
+/** The value is found by its rank among all weights: getValueAtQuantile() gives 0.95 of two samples as the lower one. */
 const valueAt = ({ store, mapping }: DDSketch, q: number): number =>
   mapping.value(store.keyAtRank(q * store.count * (1 - 1e-12)))
 

@@ -39,7 +39,7 @@ const STEPS: readonly (readonly [text: string | undefined, milliJoules: number])
   ['d', 1000],
 ]
 const COST_NJ = J
-// Of the gateway's own: writing the reply.
+// The gateway's own energy for writing the reply.
 const OWN_NJ = 600_000n
 
 let cell: ScriptedUpstream

@@ -101,7 +101,7 @@ async function answerBy(
   deps: IngressDeps & { readonly pass: PassOn },
 ): Promise<void> {
   const requestId = newId('req')
-  /** Of the whole request: aborts with why it ends. */
+  /** The signal of the whole request: it aborts with the reason why the request ends. */
   const ending = new RequestEnding()
   let isGone = false
   response.once('close', () => {

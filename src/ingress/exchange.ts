@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream'
 
 export type IngressRequest = IncomingMessage | Http2ServerRequest
 
-/** Of node:http, and of the compatible answers of node:http2. */
+/** The methods that answers of node:http and of the compatible API of node:http2 have in common. */
 export interface IngressResponse {
   readonly req: Pick<IngressRequest, 'method' | 'httpVersion'>
   readonly headersSent: boolean
@@ -23,7 +23,7 @@ export interface IngressResponse {
   on(event: 'drain', listener: () => void): unknown
   once(event: 'close' | 'drain', listener: () => void): unknown
   destroy(): unknown
-  /** Of HTTP/2. */
+  /** The stream of the answer, in HTTP/2 alone. */
   readonly stream?: Pick<Http2Stream, 'close'>
 }
 

@@ -4,7 +4,7 @@ import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { HEADERS_TIMEOUT_MS } from '#http/limits.ts'
 
-/** Of `PRI * HTTP/2.0`. The session looks at the rest of it. */
+/** The beginning of `PRI * HTTP/2.0`. The session checks the rest. */
 const PREFACE = 'PRI'
 
 /**

@@ -38,7 +38,7 @@ async function exchange(
     socket.on('error', () => socket.destroy())
     socket.on('data', (chunk) => {
       asked += chunk.toString('latin1')
-      // With what follows a body at once.
+      // Whatever follows a body is sent with it.
       setTimeout(() => (stays ? socket.write(answer) : socket.end(answer)), 20)
     })
   })

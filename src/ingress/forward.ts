@@ -19,7 +19,7 @@ import { joinConnections } from './join-connections.ts'
 import { rulesOfKind } from './kinds.ts'
 import { dropRest, onceGone } from './rest-of-body.ts'
 
-/** Of our runtime: processing. */
+/** Our runtime answers this status (processing) before the answer itself. */
 const WAITS = 102
 /** No body follows them (RFC 9110, 15.3.5, 15.3.6 and 15.4.5). */
 const BODILESS = new Set([204, 205, 304])

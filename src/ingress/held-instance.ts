@@ -45,7 +45,7 @@ export class HeldInstance {
   #loading: Promise<void> | undefined
   #isDownUntilMs = 0
   #isRetired = false
-  /** By this process. */
+  /** This process has ended it. */
   #isEnded = false
   #refusal: ErgonError | undefined
 

@@ -17,7 +17,7 @@ export interface InstancePool {
   ask(request: InstanceRequest, asker: AnswerTaker): InstanceConnection
   /** CPU of this process for the instance. */
   readonly work: InstanceWork
-  /** Of HTTP/2. */
+  /** Sessions of HTTP/2, for gRPC. */
   readonly grpc: Pick<GrpcSessions, 'open'>
   /** Ends each connection after its last request. */
   close(): void
@@ -28,7 +28,7 @@ const SCHEME = 'unix:'
 
 export type InstanceWork = Pick<CausedWork, 'piece' | 'count'>
 
-/** Of `unix:<path>`. A connection has no limit of time: the request has. */
+/** Opens a pool of connections to `unix:<path>`. A connection has no limit of time: the request has. */
 export function openInstancePool(address: string, work: InstanceWork): InstancePool {
   const path = socketPathOf(address)
   const grpc = createGrpcSessions(path)

@@ -9,9 +9,9 @@ import type { RequestEnding } from './request-ending.ts'
 const SILENCE_MS = 600_000
 
 export type JoinOptions = {
-  /** Of the answer to the client. */
+  /** The head of the answer to the client. */
   readonly head: Readonly<Record<string, string | string[]>>
-  /** Of the instance. */
+  /** CPU that is counted for the instance. */
   readonly work: InstanceWork
   /** Ends both. */
   readonly ending: Pick<RequestEnding, 'listen'>

@@ -5,7 +5,7 @@ import { hostLabelOf, type FunctionsAddress } from '#contract/functions-address.
 import type { RoutedKind } from './kinds.ts'
 
 export type IngressRoute = {
-  /** Of the resource. */
+  /** The id of the resource. */
   readonly id: string
   readonly kind: RoutedKind
   readonly account: string
@@ -39,7 +39,7 @@ export interface Routes {
 export class RouteTable implements Routes {
   /** The longest path first. */
   #hosts: ReadonlyMap<string | null, readonly IngressRoute[]> = new Map()
-  /** By the name of the account in hosts; the longest path first. */
+  /** Routes by the name that the account has in hosts; the longest path first. */
   #accounts: ReadonlyMap<string, readonly IngressRoute[]> = new Map()
   tariff: Tariff | undefined
   readonly #address: FunctionsAddress | undefined

@@ -30,7 +30,7 @@ export async function chargeRange(
   const numbers = rows.flatMap(({ first, last }) =>
     first === null ? [] : [BigInt(first), BigInt(last)],
   )
-  // Of bundles that the span cuts, few, the charges themselves.
+  // The span cuts few bundles: their charges are read one by one.
   for await (const read of readBundles(state, { account, from, to, cutBy: [from, to] }, 'time'))
     for (const { at, accountSeq } of chargesOf(read))
       if (at >= from && at < to) numbers.push(accountSeq)

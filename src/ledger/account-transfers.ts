@@ -19,7 +19,7 @@ export const TRANSFERS_MAX = 1_000_000
 const AMOUNT = `case when credit = 'money:' || $1 then amount else -amount end`
 const OF_ACCOUNT = `(debit = 'money:' || $1 or credit = 'money:' || $1) and debit <> credit`
 
-/** By their times; at most TRANSFERS_MAX and one. */
+/** The transfers of an account in the order of their times; at most TRANSFERS_MAX and one. */
 export async function readTransfers(
   state: Queryable,
   { account, from, to }: UsageSpan,

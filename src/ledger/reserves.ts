@@ -9,7 +9,7 @@ const BATCH = 100
 export type WantedReserve = {
   readonly kind: ReserveKind
   readonly source: string
-  /** By account; the others want nothing. */
+  /** The wanted energy by account; other accounts want nothing. */
   readonly energies: ReadonlyMap<string, bigint>
 }
 

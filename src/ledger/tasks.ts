@@ -9,7 +9,7 @@ import { auditCharges } from './audit.ts'
 const EVERY_MS = 60_000
 const ATTEMPTS = 5
 const TIMEOUT_MS = 300_000
-// Of one run; the rest waits a minute.
+// The most of one run; the rest waits a minute.
 const PENDING_MAX = 200
 const ROUNDS_MAX = 20
 /** Rows that are forgotten. */

@@ -27,7 +27,7 @@ type Use = {
   percent: number
   upstream: number
   budget: boolean
-  /** Of the resource that the budget limits: by an operation that it limits, or by another one. */
+  /** The resource: none, that of the budget (by an operation that the budget limits, or by another one), a bucket. */
   of: 'none' | 'limited' | 'beside' | 'bucket'
 }
 type TickStep = {

@@ -201,7 +201,7 @@ test('a day begins with what was counted of it already, and reads no account aga
     days.push([day, today.requests])
   }
   await take()
-  // Of the second before midnight, one of these ends after it.
+  // One of these charges of the second before midnight ends after it.
   charge({ '2025-12-31': 7, '2026-01-01': 3, '2026-01-02': 1 })
   await pass(1000)
   await take()

@@ -38,7 +38,7 @@ export function readCounter(memory: CounterMemory): ThreadCounter {
     counts: () => Atomics.load(memory, COUNTS) === 1,
     countedNs() {
       const nowUs = Atomics.load(memory, COUNTED_US)
-      // Of two 32-bit numbers that turn over.
+      // The difference of two 32-bit numbers that turn over.
       totalNs += ((nowUs - seenUs) >>> 0) * US
       seenUs = nowUs
       return totalNs

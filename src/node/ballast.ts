@@ -30,7 +30,7 @@ type Deps = {
   readonly lookMs?: number
 }
 
-/** Makes the reserve, and checks the disk each second. With 0 bytes it removes the reserve of an earlier start. */
+/** Makes the reserve, and checks the disk each second. 0 bytes removes the reserve of an earlier start. */
 export function startBallast(deps: Deps): Ballast {
   const { path, log, tell } = deps
   const stopping = new AbortController()

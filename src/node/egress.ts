@@ -8,7 +8,7 @@ export const PROXY_PORT = 3128
 
 const PROXY = `http://127.0.0.1:${PROXY_PORT}`
 const OWN_LOOPBACK = 'localhost,127.0.0.1,::1'
-/** By which programs find the proxy: curl reads the first in small letters alone, and Node.js asks for the last. */
+/** The variables by which programs find the proxy: curl reads the first in small letters alone, and Node.js asks for the last. */
 export const PROXY_VARIABLES: Readonly<Record<string, string>> = {
   HTTP_PROXY: PROXY,
   HTTPS_PROXY: PROXY,

@@ -1,5 +1,5 @@
 // Instances of a workload that share an energy budget: each has a hold of its own, and its advance hold stays open to
-// the others. By the guard, in simulated time.
+// the others. The guard is asked in simulated time.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -71,7 +71,7 @@ const energyOf = (charges: readonly Charge[]): bigint =>
 
 type World = {
   readonly budgetJ: bigint
-  /** Of the account. */
+  /** The balance of the account. */
   readonly balanceJ?: bigint
   /** Each instance has a budget of its own. */
   readonly isOwn?: boolean

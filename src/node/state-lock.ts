@@ -172,7 +172,7 @@ async function take(made: Queryable, deps: Timed, me: Me): Promise<string | unde
     await sleep(RETRY_MS, deps.signal)
   }
   const owner = await ownerOf(made)
-  // Of one folder the folder's own lock lets one node run.
+  // The folder's own lock lets one node run on a folder.
   if (owner?.host !== me.host || owner.folder !== me.folder) await demandSilence(made, deps, owner)
   return owner?.life
 }

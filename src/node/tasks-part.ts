@@ -15,7 +15,7 @@ export type PaidWork = {
   readonly markOwn: () => void
 }
 
-/** With `charging` and `payerOf` for standing charges. */
+/** The core has `charging` and `payerOf` for standing charges. */
 export type TasksCore = StandingDeps & {
   /** Opened at the first call. */
   readonly paidWork: () => Promise<PaidWork>

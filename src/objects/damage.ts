@@ -116,14 +116,14 @@ export function createDamages({ state, log }: { state: Queryable; log: Logger })
 type PlaceOf = (given: readonly unknown[]) => UnreadPlace
 type Methods = Readonly<Record<string, (...given: readonly unknown[]) => Promise<unknown>>>
 
-/** Of the arguments of a method that begin with a bucket or its name. */
+/** The place in the arguments of a method that begin with a bucket or its name. */
 export function placeOfBucket([bucket]: readonly unknown[]): UnreadPlace {
   if (typeof bucket === 'string') return { bucket }
   const isBucket = typeof bucket === 'object' && bucket !== null && 'id' in bucket
   return isBucket && typeof bucket.id === 'number' ? { bucket: bucket.id } : {}
 }
 
-/** Of the arguments of a method that go on with a key, a target, or a list of them; where they are many no key is named. */
+/** The place in arguments that go on with a key, a target, or a list of them; several have no key in the place. */
 export function placeOfKey(given: readonly unknown[]): UnreadPlace {
   const [, target] = given
   const [only, ...others] = Array.isArray(target) ? (target as readonly unknown[]) : [target]

@@ -161,7 +161,7 @@ export interface Annotations {
     target: ObjectTarget,
     of: { name: string; ifMatch: string | undefined; bypassGovernance: boolean },
   ): Promise<void>
-  /** By name in UTF-8 byte order. */
+  /** Lists annotations by name, in UTF-8 byte order. */
   list(
     sheet: Sheet,
     query: { prefix: string; after: string; limit: number },

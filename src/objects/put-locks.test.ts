@@ -52,7 +52,7 @@ test(
     )
     const sound = present(rows[0], 'there is such a function').text
     assert.ok(sound.includes(LOCK) && sound.includes(ORDER))
-    // With a pause after each lock the two meet in most rounds.
+    // A pause after each lock makes the two meet in most rounds.
     const slow = sound.replace(LOCK, `${LOCK}, pg_sleep(0.002)`)
     try {
       await store.state.query(slow)

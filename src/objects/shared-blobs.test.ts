@@ -23,7 +23,7 @@ const OPTIONS = { bypassGovernance: false }
 let store: Store
 withStore(8, (opened) => (store = opened))
 
-/** Of a gateway: what two ask at once goes apart. */
+/** The store of one gateway: two calls at once are sent apart. */
 const openObjects = () =>
   createObjects({
     state: askedOnce(store.state),

@@ -22,7 +22,7 @@ import { patientState } from './when-free.ts'
 const log = createLogger('test', { level: 'error' })
 export const ACCOUNT = 'acct_a'
 export const OTHER = 'acct_b'
-/** Of an account: more than many runs of a property make. */
+/** The limit of an account: more than many runs of a property make. */
 const BUCKETS_MAX = 100_000
 /** A part but the last must have this size in these tests. */
 export const PART_SIZE_MIN = 5

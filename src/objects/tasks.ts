@@ -31,7 +31,7 @@ const MOVE_MS = 1000
 const MOVE_RUN_MS = 3_600_000
 const ATTEMPTS = 5
 const TIMEOUT_MS = 600_000
-/** Of one run. */
+/** The most versions of one run. */
 const VERSIONS_MAX = 1000
 const PIECES_MAX = 100
 const PERMILLE = 1000

@@ -94,7 +94,7 @@ export type Sheet = {
 
 /** The stored encryption and wrapped keys of a version. */
 export type Seals = {
-  /** With the wrapped key of an inline body. */
+  /** The encryption, with the wrapped key of an inline body. */
   readonly encryption: Json
   /** The wrapped keys of its parts. */
   readonly parts: readonly Json[] | null

@@ -38,7 +38,7 @@ export type PaymentFact = {
   readonly refund_reference?: string
   /** The processor's name of a dispute. */
   readonly dispute?: string
-  /** Of a way to pay: ours, and the processor's names of it. */
+  /** Our id of a way to pay; the fields below are the processor's names of it. */
   readonly card?: string | undefined
   readonly setup?: string
   readonly method?: string

@@ -13,9 +13,9 @@ export type LedgerFilter = {
 
 /** The last entry that was given, and the newest that a walk has. */
 export type LedgerPosition = {
-  /** With microseconds. */
+  /** The time with microseconds. */
   readonly at: string
-  /** Of one time, transfers are newer than charges. */
+  /** Transfers are newer than charges of the same time. */
   readonly rank: 0 | 1
   readonly number: string
   readonly chargeMax: string

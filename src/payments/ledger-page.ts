@@ -84,7 +84,7 @@ export async function newestOf(
   return { chargeMax: rows[0]?.charge ?? '0', transferMax: rows[0]?.transfer ?? '0' }
 }
 
-/** Of a payment also its refunds, and what its processor took of it. */
+/** The ids that an entry may have for a payment: its own, and those of its refunds and of the claims of its processor. */
 async function namesOf(state: Queryable, id: string): Promise<string[]> {
   const { rows } = await state.query<{ id: string }>(
     `select id from payment_refunds where payment = $1

@@ -19,7 +19,7 @@ export type PaymentsSettings = {
   readonly cards: readonly CardConfig[]
   readonly stablecoins: readonly ChainConfig[]
   readonly topUpUrl: string
-  /** Of POST /v1/topups, as callers see it. */
+  /** The address of POST /v1/topups, as callers see it. */
   readonly topUpApi: string
 }
 

@@ -23,7 +23,7 @@ export const GATEWAY_PROGRAM: Program = {
     ONE_COLLECTOR,
     // A young heap that begins with 1 MiB is collected every few requests.
     '--min-semi-space-size=16',
-    // It grows when objects outlive a collection, as those of slow streams do. With 16 MiB they became old: on a machine
+    // It grows when objects outlive a collection, as those of slow streams do. At 16 MiB they became old: on a machine
     // with a load of 70 a stream of 50 paced chunks took 1,279 µs of CPU, and 558 with 32 MiB. Peak memory is lower by 9 to
     // 21 % (docs/performance.md).
     '--max-semi-space-size=32',

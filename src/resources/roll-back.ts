@@ -13,8 +13,8 @@ export type RollBack = (
 ) => Promise<void>
 
 /**
- * With its entry in the audit log. Throws `notFound` where there is no such version, and what `refusalOf` makes of an
- * error. `condition` follows the version in the words of the first.
+ * Rolls a resource back, with the entry in the audit log. Throws `notFound` where there is no such version, and what
+ * `refusalOf` makes of an error. `condition` follows the version in the words of the first.
  */
 export const rollBackOf =
   (product: {

@@ -42,7 +42,7 @@ export type FoundResource = {
   readonly progress: 'ready' | 'waiting' | { readonly failed: string }
   /** Data that goes with it, in words, such as "12 objects". Then it is removed only where that is allowed. */
   readonly holds?: string | undefined
-  /** Of it the data, in words, that goes with an attribute, where a change leaves that out. */
+  /** The part of that data, in words, that goes when a change leaves an attribute out, by attribute. */
   readonly dataOf?: Readonly<Record<string, string>>
 }
 
@@ -74,7 +74,7 @@ export interface StackPart<Type extends ResourceTypeName> {
    * takes it.
    */
   readonly exclusive: readonly string[]
-  /** With defaults for the attributes that the description leaves out. Throws what the operation would refuse. */
+  /** The wished attributes, with defaults for those that the description leaves out. Throws what the operation would refuse. */
   wanted(wish: StackWish<Type>): StackAttributes
   /** Throws the fault of the operation where another resource has a thing that only one may have, such as a route. */
   assertFree?(state: Queryable, claim: StackClaim): Promise<void>

@@ -7,9 +7,9 @@ export type StorageSettings = {
   readonly bucketsMax: number
   /** Names of keys for SSE-KMS. */
   readonly keyIds: readonly string[]
-  /** Of new buckets: whether ACLs count (AWS: no, since April 2023). */
+  /** True: ACLs count in new buckets (AWS: false, since April 2023). */
   readonly acls: boolean
-  /** Of new buckets: whether they encrypt by default (AWS: yes, since January 2023). */
+  /** True: new buckets encrypt by default (AWS: true, since January 2023). */
   readonly encrypts: boolean
   readonly website: {
     /** `<bucket>.<host>` is the bucket's website; lower case, without ports. */

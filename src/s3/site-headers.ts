@@ -1,7 +1,7 @@
 // Headers of answers on sites: the site alone decides about caching, and no other origin may read.
 import type { ReplyHeaders } from '#http/reply.ts'
 
-/** Of objects, and of the CORS rules of buckets. */
+/** The headers that objects and the CORS rules of buckets set. */
 const OF_STORAGE = /^(?:cache-control|expires|access-control-.+)$/i
 
 /** Without what is for browsers at storage's own address. */

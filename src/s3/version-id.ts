@@ -5,7 +5,7 @@ import { storageFault } from '#contract/storage-errors.ts'
 export const isVersionId = (text: string): boolean =>
   text === 'null' || /^[0-7][0-9a-f]{31}$/.test(text)
 
-/** Of a page that ends within the versions `null` of a key: its place in the order too (objects/create-listings.ts). */
+/** Such a marker names a place within the versions `null` of a key, too (objects/create-listings.ts). */
 const isPlaceOfNull = (text: string): boolean => /^null\.[0-7][0-9a-f]{15}$/.test(text)
 
 export const MALFORMED_VERSION_ID = 'Invalid version id specified'

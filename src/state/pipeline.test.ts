@@ -20,7 +20,7 @@ const OPTIONS = { skip: whyNoServer(), timeout: 120_000 }
 const RUNS = Number(process.env['ERGON_RUNS'] ?? 30)
 
 const startServer = async () => await startTestServer(await cachedInstall(), { fsync: 'off' })
-/** Of all tests but the one that kills its server. */
+/** The server of all tests but the one that kills its server. */
 let shared: Promise<TestServer> | undefined
 after(async () => (await shared)?.[Symbol.asyncDispose]())
 

@@ -13,7 +13,7 @@ type Planted = { readonly on: string; readonly condition: string; readonly body:
 
 const isUnlocked = 'old.locked_at is not null and new.locked_at is null'
 
-/** By fault. A job is unlocked when its run has failed, and deleted when its run has not. */
+/** The plants by their faults. A job is unlocked when its run has failed, and deleted when its run has not. */
 export const PLANTED = {
   'a job is lost': {
     on: 'before insert',

@@ -32,7 +32,7 @@ export type RefusedKey = {
 }
 
 /**
- * Of the logs that a service publishes: those that the pinned logs vouch for, and the others. A log of another key also
+ * The logs that a service publishes: those that the pinned logs vouch for, and the others. A log of another key also
  * needs the word of the pinned key, or `acceptNewKey`. Pinned logs are in neither list.
  */
 export async function vouchedKeys(

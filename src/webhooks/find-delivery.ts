@@ -23,8 +23,8 @@ export type DeliveryRow = {
 }
 
 /**
- * Of `webhook_endpoints e join webhook_deliveries d left join events v on v.id = d.event`. A delivery waits for the end of
- * its endpoint's rest, and for no time where the endpoint gets nothing.
+ * The columns of `webhook_endpoints e join webhook_deliveries d left join events v on v.id = d.event`. A delivery waits
+ * for the end of its endpoint's rest, and for no time where the endpoint gets nothing.
  */
 export const DELIVERY_COLUMNS = `d.id::text, d.endpoint, d.event, coalesce(v.type, d.sample ->> 'type') as type,
   d.sample is not null as is_test, d.state, d.attempts, case when d.state = 'pending' and e.status = 'active'

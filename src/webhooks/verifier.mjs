@@ -29,7 +29,7 @@ export function verifyWebhook(body, headers, secret, options = {}) {
   return JSON.parse(typeof body === 'string' ? body : Buffer.from(body).toString('utf8'))
 }
 
-/** With an empty secret everyone signs, and a comparison with NaN refuses no time: the receiver's own mistakes. */
+/** Everyone can sign with an empty secret, and a comparison with NaN refuses no time: the receiver's own mistakes. */
 function checkCall(secrets, toleranceS, nowMs) {
   const isSecret = (one) => typeof one === 'string' && /^whsec_./.test(one)
   if (secrets.length === 0 || !secrets.every(isSecret))
@@ -51,7 +51,7 @@ function readSignature(header) {
   return { timestamp, signatures }
 }
 
-/** Of node:http, of Fetch, or of a plain object. */
+/** A header of a request of node:http or Fetch, or of a plain object. */
 function headerOf(headers, name) {
   const value =
     typeof headers.get === 'function'

@@ -10,7 +10,7 @@ import type { WorkloadEnd } from './driver.ts'
 import { keyOfInstance, type Versioned, type VersionedInstance } from './versioned.ts'
 
 export const STEADY_MS = 600_000
-/** Of the log, in the address that the event gives. */
+/** Lines of the log that the address in the event asks for. */
 const LINES = 100
 
 type EndedVersion = Pick<Versioned, 'id' | 'version'>

@@ -10,7 +10,7 @@ const KEY_LENGTH = 16
 /** Images in files, which the operator opens to everybody. */
 const FILES = 'files'
 
-/** Of the repository of an image, in hex. */
+/** The key of the repository of an image, in hex. */
 function placeKeyOf(image: string): string {
   const reference = parseImageReference(image)
   const from =

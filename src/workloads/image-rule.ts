@@ -9,7 +9,7 @@ import { parseImageReference, type ImageReference } from '#images/reference.ts'
 export type ImageSettings = {
   /** Hosts with ports; with `http://` before them, without TLS. */
   readonly privateRegistries: readonly string[]
-  /** Of `oci:` and `docker-archive:`; null: none. */
+  /** The folder of images of `oci:` and `docker-archive:`; null: none. */
   readonly imageFolder: string | null
 }
 

@@ -4,7 +4,7 @@ type Writer = { readonly version: number; readonly instance: number }
 
 export const sourceOf = ({ version, instance }: Writer): string => `${version}.${instance}`
 
-/** By the name of the instance's cell. */
+/** The source of a log, from the name of the instance's cell. */
 export function sourceOfCell(cell: string): string {
   const [version, instance] = cell.split('-').slice(-2)
   return sourceOf({ version: Number(version), instance: Number(instance) })

@@ -9,10 +9,10 @@ export type WorkloadGatewaySettings = {
   /** The key of all variables and secrets. */
   readonly environmentKey: string
   readonly region: string
-  /** Of the service itself. */
+  /** The hosts of the service itself. */
   readonly ownHosts: readonly string[]
   readonly images: Pick<ImageSettings, 'imageFolder'>
-  /** Of all volumes of an account, full or not. */
+  /** The most bytes of all volumes of an account, full or not. */
   readonly volumeBytesMax: number
   /** Why the node has no volumes, in words. */
   readonly whyNoVolumes?: string | undefined

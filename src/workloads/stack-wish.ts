@@ -84,7 +84,7 @@ export const volumeOf = (attribute: string): string => attribute.split('.')[1] ?
 export const volumeSize = (name: string): string => `volume.${name}.size`
 
 export const cpuText = (milli: number): string => String(milli / MILLI)
-/** Of milliseconds, or of a default. */
+/** The text of a time: of milliseconds, or of a default. */
 const timeText = (time: number | string): string =>
   typeof time === 'number' ? durationText(time) : time
 

@@ -59,7 +59,7 @@ type OwnParts = 'instances' | 'crashes' | 'trials' | 'pulls' | 'kept'
 
 export type WorkloadsDeps = Omit<DeployParts, OwnParts> & {
   readonly environmentKey: string
-  /** Of the node, for all workloads. */
+  /** The memory of the node for all workloads. */
   readonly memoryBytes: number
 }
 

@@ -72,7 +72,7 @@ async function fullAccount(): Promise<Full> {
   }
 }
 
-/** With two versions of an object. */
+/** Makes a bucket with two versions of an object. */
 async function newBucket(s3: S3Client): Promise<string> {
   const Bucket = `deletion-${Date.now()}-${made++}`
   await s3.send(new CreateBucketCommand({ Bucket, ObjectLockEnabledForBucket: true }))

@@ -9,7 +9,7 @@ import { causedBy, restBetween, restOf } from './caused-cpu.ts'
 const RUNS = 400
 const REST_S = 60
 const LOAD_S = 25
-/** Of rest: 10 ms of a second. */
+/** The noise of rest: 10 ms of a second. */
 const NOISE_MS = 10
 const CAUSED_MS_PER_S = 500
 

@@ -19,7 +19,7 @@ export const cellsMs = (windows: readonly MeterWindow[]): number =>
 export const secondsOf = (windows: readonly MeterWindow[]): number =>
   windows.reduce((sum, { elapsedNs }) => sum + Number(elapsedNs) / 1e9, 0)
 
-/** Of windows without requests. */
+/** The CPU in windows without requests. */
 export function restOf(windows: readonly MeterWindow[]): RestCpu {
   const msPerS = cellsMs(windows) / secondsOf(windows)
   const squares = windows.reduce(

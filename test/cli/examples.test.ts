@@ -42,7 +42,7 @@ test('examples/chat.sh shows the same figure in the trailer, the last chunk and 
   const [trailer] = [...printed.matchAll(/^X-Energy-Joules: ([\d.]+)\r?$/gm)].slice(-1)
   const figures = [...printed.matchAll(/"energy_j":([\d.]+)/g)].map(([, figure]) => figure)
   assert.deepEqual(figures.slice(1), [trailer?.[1], trailer?.[1]], printed)
-  // Of the answer, of the head of the stream, and of its end.
+  // The methods of the answer, of the head of the stream, and of its end.
   const methods = [...printed.matchAll(/^X-Energy-Method: (.+?)\r?$/gm)].map(([, method]) => method)
   assert.equal(methods.length, 3, printed)
 })

@@ -13,7 +13,7 @@ import { PLAIN } from '../settings.ts'
 
 product(PLAIN)
 
-/** Of a test that waits for a process of the product: beside other tests a start took 76 s. */
+/** The limit of a test that waits for a process of the product: beside other tests a start took 76 s. */
 const BUSY = { timeout: 300_000 }
 /** Beside 20 other runnable threads a run took a minute. */
 const TASK_RUN_MS_MAX = 180_000

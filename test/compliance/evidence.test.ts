@@ -198,7 +198,7 @@ test('the pack holds for openssl, for Node.js and for evidence verify, as the gu
   )
 })
 
-/** With one bit of one byte in the middle changed. */
+/** The same bytes, with one bit in the middle changed. */
 function flipped(bytes: Buffer): Buffer {
   const other = Buffer.from(bytes)
   const at = Math.floor(other.length / 2)

@@ -8,7 +8,7 @@ import type { PackPlant } from './pack-plants.ts'
 import { simulatePacks } from './simulate.ts'
 
 export type PackRun = {
-  /** Of the server's schema `public`. */
+  /** The URL of the server's schema `public`. */
   readonly url: string
   readonly first: number
   readonly count: number

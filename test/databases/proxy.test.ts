@@ -122,7 +122,7 @@ test('the CPU of both proxies is charged to the account of the database when its
   assert.deepEqual(await bookFaults(ergon), [])
 })
 
-/** By proxy. */
+/** The charges of sessions, by proxy. */
 const proxyCharges = () =>
   ergon.sql<{ proxy: string; energy_nj: string }>(
     `select split_part(session, '.', 1) as proxy, sum(energy_nj) as energy_nj from charges

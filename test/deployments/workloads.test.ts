@@ -44,7 +44,7 @@ route "api.example.com" {
   to = workload.api
 }
 `
-/** With further attributes. */
+/** The stack, with further attributes. */
 const stackWith = (more: string): string => STACK().replace('\n}', `\n${more}\n}`)
 
 const plan = (description: string) => ergon.cli('plan', '--file', write(description))

@@ -178,7 +178,7 @@ const copyAnnotated: Act = async (kept, target, path) => {
   return { request: { method: 'PUT', path, headers }, effect: { path: noteOf(path), content } }
 }
 
-/** By name and bucket. */
+/** The acts by their names, with their buckets. */
 export const ACTS: Readonly<Record<string, { readonly bucket: string; readonly act: Act }>> = {
   'put into the row': { bucket: BUCKET, act: put(INLINE_SIZE) },
   'put into a file': { bucket: BUCKET, act: put(LARGE_SIZE) },

@@ -17,7 +17,7 @@ export type Pass = { readonly kills: number; readonly faults: readonly string[] 
 export type Harness = {
   readonly world: World
   readonly kept: Kept
-  /** Of every life of the gateway. */
+  /** The options of every life of the gateway. */
   readonly options: GatewayOptions
   gateway: GatewayAlone
 }

@@ -25,9 +25,9 @@ export type DiskError = {
 export type Outcome = {
   /** The system calls that failed. */
   readonly hit: readonly string[]
-  /** Of the answer; undefined when none came. */
+  /** The status of the answer; undefined when none came. */
   readonly status: number | undefined
-  /** Of a further write; undefined when the gateway is gone. */
+  /** The status of a further write; undefined when the gateway is gone. */
   readonly next: number | undefined
   /** The gateway's exit code, or undefined while it runs. */
   readonly code: number | null | undefined

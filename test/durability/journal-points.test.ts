@@ -13,7 +13,7 @@ import { whyNoStrace } from './strace.ts'
 
 const LONG = process.env['ERGON_LONG'] === '1'
 const CALLS = ['pwrite64', 'fdatasync', 'fsync', 'unlink']
-/** Of the calls of a name, in the short form: the first ones and every so many. */
+/** The short form stops at the first calls of a name, and then at every so many. */
 const STRIDE = LONG ? 1 : 6
 const POINTS_MAX = 200
 const WRITER = join(import.meta.dirname, 'journal-writer.ts')

@@ -13,13 +13,13 @@ type Entry = {
   known: Content
   /** The contents that later requests without an answer would have made. */
   maybe: Content[]
-  /** Of a bucket with versions: what each answer named. */
+  /** The versions that answers named, in a bucket with versions. */
   readonly versions: Map<string, Content[]>
 }
 
 /** The effect of a finished request on an object. */
 export type Effect = {
-  /** Of the object, without a query. */
+  /** The path of the object, without a query. */
   readonly path: string
   /** The content that a GET then finds: the digest, or undefined for none. */
   readonly content: Content

@@ -16,7 +16,7 @@ const WAYS = ['fails', 'is ended'] as const
 const PLANNED = 'EG099'
 
 let server: TestUrl
-/** With a single connection, whose setting says where it fails. */
+/** The state has a single connection, whose setting says where it fails. */
 let state: State
 before(async () => {
   if (OPTIONS.skip !== false) return

@@ -11,7 +11,7 @@ product(BRIEF_FUNCTIONS)
 const { api, show, deploy, textAt, logsOf, pidOf } = functionClient(sharedErgon)
 const fileOf = testFiles()
 
-/** Of a command that fails soon. */
+/** The limit of a command that fails soon. */
 const WAIT_MS = 30_000
 
 test('a function sleeps when nobody uses it, but not before its own work is done', async () => {

@@ -59,7 +59,7 @@ const BURNERS: Readonly<Record<string, string>> = {
 
 type Joules = { readonly burnt: number; readonly billed: number }
 
-/** Of one function: the shares of its cells in the windows, and its charges. */
+/** The energy of one function: the shares of its cells in the windows, and its charges. */
 async function joules(id: string): Promise<Joules> {
   const [row] = await ergon.sql<{ burnt: string; billed: string }>(
     `select (select coalesce(sum((s ->> 'dynamic_nj')::numeric + (s ->> 'idle_nj')::numeric), 0)

@@ -105,7 +105,7 @@ test('code that blocks its process is ended after the time of its request', asyn
     () => textAt('/blocked'),
     ([status]) => status === 200,
   )
-  // By the watch alone it took the time of the request and 15 s more.
+  // The watch alone would take the time of the request and 15 s more.
   assert.ok(performance.now() - beganMs < 12_000)
   await until(
     () => logsOf('blocked'),

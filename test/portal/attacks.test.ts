@@ -161,7 +161,7 @@ describe('the portal under attack', () => {
       'AAAA',
       '\0',
       String((theirs as { challenge?: string }).challenge),
-      // Of this browser, for something else.
+      // A challenge of this browser, for something else.
       String((own as { challenge?: string }).challenge),
     ]) {
       const response = ada.passkey.get(options as never, { challenge })

@@ -12,7 +12,7 @@ export type PortalAnswer = {
   readonly headers: IncomingHttpHeaders
   readonly text: string
   readonly bytes: Buffer
-  /** Of JSON; else empty. */
+  /** The body of a JSON answer; else empty. */
   readonly body: Record<string, unknown> & { readonly error?: { readonly code: string } }
 }
 

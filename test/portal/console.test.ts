@@ -16,7 +16,7 @@ import { leastShifts, SHIFT_MAX, WATCH_SHIFTS } from './shifts.ts'
 import { checkPage, loadAxe, pressButton, signUpByPages, STEPS, watch } from './walk.ts'
 
 const KB = 1000
-/** Of PORTAL.md, section 12. */
+/** The most bytes that a first load may take. */
 const BUDGETS = { console: 150 * KB, landing: 20 * KB, landingScript: 15 * KB }
 
 /** Reads that follow the first message of the stream. */

@@ -60,7 +60,7 @@ describe('stablecoins in a browser', { skip: withoutBrowser }, () => {
     await page.getByRole('button', { name: 'Claim the transfer' }).click()
     await page.getByText('The transfer is claimed').waitFor()
     await chain.mine(CONFIRMATIONS)
-    // A look of the service's own that is under way did not see the last blocks.
+    // A poll of the service's own that is under way did not see the last blocks.
     let balance = '0'
     for (let looks = 0; balance === '0' && looks < LOOKS_MAX; looks++) {
       await look(sharedErgon())

@@ -39,7 +39,7 @@ export async function signUpByPages({ page }: Person, name = 'my-team'): Promise
   await page.getByRole('heading', { name: 'Ask something' }).waitFor()
 }
 
-/** By keyboard. */
+/** Presses a button by the keyboard. */
 export async function pressButton(page: Page, name: string): Promise<void> {
   const button = page.getByRole('button', { name, disabled: false })
   await button.waitFor()

@@ -26,7 +26,7 @@ type Opened = {
   readonly ergon: Ergon
   readonly s3: S3Client
   readonly stranger: S3Client
-  /** Of the stranger. */
+  /** The account of the stranger. */
   readonly account: string
   readonly token: string
 }

@@ -1,4 +1,4 @@
-// Webhooks while the state is away, and over a stop and a kill of the whole product. With ERGON_LONG=1: three starts of a
+// Webhooks while the state is away, and over a stop and a kill of the whole product. ERGON_LONG=1 has three starts of a
 // product.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'

@@ -16,7 +16,7 @@ export interface Owner {
 
 type Answered = { readonly status: number; readonly json: Record<string, unknown> }
 
-/** With so much test money. */
+/** Opens an account with so much test money. */
 export async function openOwner(ergon: Ergon, pusd = PUSD): Promise<Owner> {
   const { id: account } = await ergon.control('account.create', { env: 'test' })
   await ergon.control('funds.add', { account, pusd })

@@ -51,7 +51,7 @@ type Started = RunningWorkload & {
 const LIMIT_MS = 20_000
 const LONG = process.env['ERGON_LONG'] === '1'
 const UNREADY_SHORT = 2
-/** Of instances that never become ready. */
+/** The time for instances that never become ready. */
 const HASTY_MS = 5000
 /** When agents are killed after the start of an instance; undefined is once it is ready. */
 const DEATHS_MS = LONG ? [undefined, 100, 400] : [undefined, 100]

@@ -30,7 +30,7 @@ const READY_MS = 60_000
 const PULL_MS = 60_000
 const INSTALLATION = 'test'
 
-/** Of the instance of an agent that tests kill. */
+/** The volume of the instance of an agent that tests kill. */
 export const LEFT_VOLUME = { id: 'vol_left', name: 'data', path: '/data', bytes: 16_000_000 }
 
 /** A driver on cells of its own, or on those of another driver. */

@@ -50,7 +50,7 @@ async function tellsAtItsEnd(t: TestContext, budgetJ: number, made: ShownWorkloa
   assert.ok((exceeded ?? 0) > budgetJ - START_J, `exceeded at ${exceeded} J`)
 }
 
-/** Of one workload: the shares of its cells in the windows, and its charges. */
+/** The energy of one workload: the shares of its cells in the windows, and its charges. */
 async function joules({ id }: Pick<ShownWorkload, 'id'>) {
   const [row] = await ergon.sql<{ burnt: string; billed: string; instances: string }>(
     `with shares as (

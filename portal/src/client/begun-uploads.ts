@@ -4,7 +4,7 @@ import type { Place } from './s3.ts'
 const KEPT = 'ergon.uploads'
 /** Older ones are forgotten first; storage ends them by its own rules. */
 const KEPT_MAX = 50
-/** Of the beginning of a file and of its end. */
+/** The mark of a file has so many bytes of its beginning, and as many of its end. */
 const EDGE_BYTES = 65_536
 
 /** The mark of a file among others of its name. Two files can have one size and one time. */

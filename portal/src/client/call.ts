@@ -51,7 +51,7 @@ type Request = {
   readonly address: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | undefined
-  /** Of the caller. */
+  /** The signal of the caller. */
   readonly signal: AbortSignal | undefined
   readonly isStream: boolean
 }

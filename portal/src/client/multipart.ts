@@ -7,7 +7,7 @@ import { pathOf, type Place } from './s3.ts'
 import { sendBody, typeOf, type UploadOptions } from './send-body.ts'
 
 const PART_BYTES = 8 * 2 ** 20
-/** Of the S3 protocol. */
+/** The most parts that S3 permits. */
 const PARTS_MAX = 10_000
 /** Waits before a part is sent again. */
 const RETRY_MS = [500, 2_000, 8_000]

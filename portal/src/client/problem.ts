@@ -77,7 +77,7 @@ export async function jsonOf(response: Response): Promise<unknown> {
 export const isSignedOut = (error: unknown): boolean =>
   isProblem(error, 'session_missing', 'session_ended')
 
-/** Of a request that nothing answered. */
+/** The problem of a request that nothing answered. */
 export const unreachable = (): Problem =>
   new Problem({ status: 0, code: 'unreachable', detail: 'The service does not answer' })
 

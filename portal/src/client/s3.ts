@@ -14,7 +14,7 @@ export type StoredObject = {
   readonly modifiedAt: string
 }
 export type Listing = {
-  /** Of the next page; null on the last one. */
+  /** The cursor of the next page; null on the last one. */
   readonly next_cursor: string | null
   /** Whole, each with the prefix that was asked for and a slash at its end. */
   readonly prefixes: readonly string[]

@@ -40,7 +40,7 @@ export function figureOf(parts: readonly KnownPart[]): Figure {
 /** A sum of charges, as the usage of the API gives it. */
 export type ChargedSum = {
   readonly energy_nj: string
-  /** Of its energy, what a sensor read. */
+  /** The part of the energy that a sensor read. */
   readonly measured_nj: string
   /** Null or absent where it is not known of every charge. */
   readonly band_pct?: number | null | undefined

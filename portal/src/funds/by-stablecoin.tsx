@@ -11,7 +11,7 @@ import { Refusal } from '#console/parts/refusal.tsx'
 import { useAction } from '#console/parts/use-action.ts'
 import { paymentsChanged } from './payments-changed.ts'
 
-/** Of 402 payment_required. */
+/** The offer in a 402 payment_required. */
 type Offer = Readonly<
   Record<'network' | 'token' | 'receiver' | 'units' | 'pay_link' | 'claim_text', string>
 > & { readonly confirmations: number }

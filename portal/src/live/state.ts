@@ -27,7 +27,7 @@ export type Today = {
 export type LiveState = {
   /** `waiting` until the first message; `offline` while the stream is broken. */
   readonly status: 'waiting' | 'live' | 'offline'
-  /** Of the last message. */
+  /** The time of the last message. */
   readonly at: Date | undefined
   readonly power: Power | undefined
   /** Of it, the power of databases, functions and workloads that run, by id; a message has the ten with most. */

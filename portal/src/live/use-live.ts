@@ -9,7 +9,7 @@ let opened: LiveStore | undefined
 /** One for the page, from its first reader on. */
 const store = (): LiveStore => (opened ??= createLiveStore(isSignedIn))
 
-/** By the read of the session that the shell waits for too. A session that may only add a passkey has no stream. */
+/** Reads the session by the shell's own query. A session that may only add a passkey has no stream. */
 async function isSignedIn(): Promise<boolean> {
   const session = read('GET /v1/session', {})
   // A read that failed is asked again by the shell.

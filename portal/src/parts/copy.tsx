@@ -73,7 +73,7 @@ export const Command = (props: {
   </div>
 )
 
-/** With a scope where the command needs more than the page of the approval proposes by itself. */
+/** The command of a login. It names a scope where it needs more than the page of the approval proposes by itself. */
 export const loginCommand = (scope?: Scope): string =>
   [`ergon login --base-url ${apiUrl()}`, ...(scope === undefined ? [] : ['--scope', scope])].join(
     ' ',

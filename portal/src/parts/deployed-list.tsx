@@ -14,7 +14,7 @@ export function DeployedList<Row extends { readonly id: string }>(props: {
   /** The commands from nothing to the first. */
   readonly first: string
   readonly command: string
-  /** Of the command, below the list. */
+  /** The label of the command, below the list. */
   readonly label: string
   /** What they are, where there is none yet. */
   readonly children: ReactNode

@@ -35,7 +35,7 @@ export const nameColumn = <Row extends Listed>(given: {
   ),
 })
 
-/** With its reason, or other words below it. */
+/** A column with the state, and its reason or other words below it. */
 export const stateColumn = <Row extends Listed>(
   stateOf: (row: Row) => ResourceState,
   wordsOf: (row: Row) => string | null = ({ reason }) => reason,

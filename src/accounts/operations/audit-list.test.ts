@@ -11,7 +11,7 @@ test('an action that nothing is recorded under is refused, others are an empty l
       code: 'invalid_request',
       message: `Could not list the changes: there is no action "${action}"`,
     })
-  // Of the API and of the operator; no filter.
+  // An action of the API, two of the operator, and no filter.
   for (const query of ['action=webhook.create', 'action=funds.add', 'action=refund.settle', ''])
     assert.equal((await asked(query)).kind, 'known', query)
 })

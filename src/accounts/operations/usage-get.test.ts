@@ -61,7 +61,7 @@ test(
     assert.equal(none?.band_pct, 41, 'a part of a percent counts as a whole')
     assert.equal(none?.group, null, 'what no model served is one group, as usage/last names it')
 
-    // Of a cell: nobody asked for it.
+    // The charge of a cell has no request.
     await state.query(
       `insert into charges (session, seq, id, account, account_seq, leaf_index, operation, status,
         energy_nj, carbon_pg, charge_pusd, free, to_at, hash, bytes)

@@ -6,7 +6,7 @@ import type { SealedBlobs } from './sealed-blobs.ts'
 import { copyMessage } from './wire.ts'
 
 export type FilesCopied = {
-  /** Of all files. */
+  /** Bytes of all files. */
   readonly bytes: number
   readonly timeline: number
   /** A restore needs the log between these. */
@@ -14,7 +14,7 @@ export type FilesCopied = {
   readonly end: string
 }
 
-/** Of the archive, before compression. */
+/** Bytes of a piece of the archive, before compression. */
 const PIECE_BYTES = 268_435_456
 const COPY = "BASE_BACKUP (LABEL 'ergon', PROGRESS, CHECKPOINT 'fast', WAIT false, MANIFEST 'no')"
 const KIB = 1024

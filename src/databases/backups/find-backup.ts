@@ -16,7 +16,7 @@ export type BackedUp = {
   readonly restorable_from: Date | null
 }
 
-/** By the name, or by the id, which a deleted database keeps. Throws database_not_found. */
+/** Finds a database by its name, or by its id, which a deleted database keeps. Throws database_not_found. */
 export async function findBackedUp(
   state: Queryable,
   {

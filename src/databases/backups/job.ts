@@ -30,7 +30,7 @@ export type JobKind = 'backup' | 'restore'
 
 export type BackupJob = Charged & {
   readonly kind: JobKind
-  /** Of the backup, or of the new database. */
+  /** The id of the backup, or of the new database. */
   readonly id: string
   readonly database: string
   readonly attempts: number

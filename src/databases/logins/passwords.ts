@@ -8,7 +8,7 @@ const LENGTH = 32
 export const passwordKeyOf = (secret: string): string =>
   createHmac('sha256', secret).update('ergon database passwords').digest('base64url')
 
-/** Of the superuser, in every cluster. */
+/** The password of the superuser, in every cluster. */
 export const superuserPasswordOf = (secret: string): string => passwordKeyOf(`superuser ${secret}`)
 
 /** 192 bits as 32 characters that need no escape in an address. */

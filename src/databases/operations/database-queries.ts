@@ -38,11 +38,11 @@ async function energyOf(
 
 /** Shares in nanojoules. Together they are the energy of the server. */
 export type QueryShares = {
-  /** Of the listed statements, in their order. */
+  /** The shares of the listed statements, in their order. */
   readonly queries: readonly Nj[]
-  /** Of the statements that are not listed. */
+  /** The share of the statements that are not listed. */
   readonly other: Nj
-  /** Of the server without a statement. */
+  /** The share of the server without a statement. */
   readonly rest: Nj
 }
 

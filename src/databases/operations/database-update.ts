@@ -23,7 +23,7 @@ export const createDatabaseUpdate = (deps: Deps): Handler<DatabaseChange> =>
 
 type DatabaseUpdate = { readonly resource: DatabaseRow; readonly change: DatabaseChange }
 
-/** With its entry in the audit log. Throws what the operation refuses. */
+/** Changes a database, with the entry in the audit log. Throws what the operation refuses. */
 export async function updateDatabase(
   transaction: Queryable,
   asker: Asker,

@@ -10,7 +10,7 @@ import type { Handler } from '#http/reply.ts'
 import { askedResource } from '#http/resource-operations.ts'
 import type { Queryable } from '#state/connect.ts'
 
-/** With the password. */
+/** The connection string of a role, with the password. */
 export function connectionUrl(
   { passwordKey, host, port }: GatewaySettings,
   database: string,

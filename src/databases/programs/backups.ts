@@ -36,7 +36,7 @@ export type BackupsConfig = AccountingConfig & {
 
 const CONNECTIONS = 6
 const PROCESS = 'db-backups'
-/** Of one backup or restore: some days of one core. It is asked for in steps. */
+/** The ceiling of one backup or restore: some days of one core. It is asked for in steps. */
 const CEILING_NJ = nj(1_000_000n * NJ_PER_J)
 const LEASE_LEAST_NJ = nj(10n * NJ_PER_J)
 

@@ -49,7 +49,7 @@ export interface Backends {
   close(): void
 }
 
-/** Of one database. */
+/** The most connections to one database that are kept idle. */
 export const KEPT_MAX = 8
 const KEPT_MS = 60_000
 const RESET_TIMEOUT_MS = 5000
@@ -59,7 +59,7 @@ const RESET = queryMessage('DISCARD ALL')
 type KeptBackend = { readonly name: string; readonly backend: Backend; readonly settle: () => void }
 
 export function createBackends(): Backends {
-  /** By the sockets of their servers, those kept longest first. */
+  /** Kept connections by the sockets of their servers, those kept longest first. */
   const kept = new Map<string, KeptBackend[]>()
 
   const forget = ({ socketPath }: BackendPlace, one: KeptBackend) => {

@@ -29,7 +29,7 @@ export function createCancels(deps: {
   readonly log: Logger
 }): Cancels {
   const { number, proxies, log } = deps
-  /** By the key in hexadecimal digits. */
+  /** Cancels the query of a session, by the session's key in hexadecimal digits. */
   const sessions = new Map<string, () => void>()
 
   const forward = async (socket: string, key: string): Promise<void> => {

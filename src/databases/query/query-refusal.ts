@@ -14,7 +14,7 @@ const ENDS: Readonly<Record<string, 'budget_exhausted' | 'database_not_ready' | 
 const WRITE = '25006'
 const RETRY_S = 1
 
-/** With the place in the statement. */
+/** The refusal of a statement, with the place of the error in it. */
 export function queryRefusal(error: pg.DatabaseError): ErgonError {
   const { code = '', message, position, hint } = error
   const details = {

@@ -96,6 +96,6 @@ test('an error before the start is a failure where it is the fault of the servic
   assert.equal(wordsOf(new Error('a fault of ours')), undefined)
   // The account does not want it any more, or the node stops.
   assert.equal(wordsOf(artifactFault('artifact_interrupted', 'stopped')), undefined)
-  // Of a server that runs.
+  // The error of a server that runs.
   assert.match(wordsOf(Object.assign(new Error('a'), { code: '53100' })) ?? '', /disk/)
 })

@@ -76,7 +76,7 @@ const codeOf = (error: unknown): string =>
 
 /** The codes of a shell that cannot start a program. */
 const UNFOUND: ReadonlySet<number> = new Set([126, 127])
-/** Of PostgreSQL, behind the time, the process and the role. Statements of customers are on other lines. */
+/** The message of PostgreSQL is behind the time, the process and the role. Statements of customers are on other lines. */
 const SEVERE = /\b(?:FATAL|PANIC): +(.*)$/
 /** The words of PostgreSQL for a client that comes too early. */
 const EARLY = /^the database system is /

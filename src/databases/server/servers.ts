@@ -51,7 +51,7 @@ export const DATABASE_SETTINGS = {
   // Statements of customers, passwords among them, stay out of the node's log.
   log_min_messages: 'fatal',
   log_min_error_statement: 'panic',
-  // Of a query that sorts on disk.
+  // The most that one session may write to temporary files, as a query that sorts on disk does.
   temp_file_limit: '1GB',
 } as const
 

@@ -8,7 +8,7 @@ export const FILES_MAX = 100_000
 
 /** The room that a database may take. */
 export type SizeLimits = {
-  /** Of the database, as its owner calls it. */
+  /** The name that the owner gave the database. */
   readonly name: string
   readonly sizeBytes: () => number
   /** Bytes that databases may still take of the disk. */

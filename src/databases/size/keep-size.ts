@@ -132,7 +132,7 @@ export async function keepSize(deps: SizeDeps, signal: AbortSignal): Promise<voi
   }
 }
 
-/** Of this thread: on a busy machine a measurement waits for its turn for longer than it takes. */
+/** CPU of this thread: on a busy machine a measurement waits for its turn for longer than it takes. */
 function cpuMs(): number {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1000

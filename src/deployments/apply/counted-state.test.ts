@@ -41,7 +41,7 @@ test('a turn has its CPU between answers and questions, and none of the state or
   await state.transaction(async (it) => {
     use(5)
     const asked = it.query('select')
-    // Of another turn, while this one waits.
+    // CPU of another turn, while this one waits.
     use(2000)
     await asked
     use(6)

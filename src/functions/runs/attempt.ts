@@ -1,4 +1,4 @@
-// One attempt of a run: a POST to the running function, as a caller would send one. Of the answer only the status counts.
+// One attempt of a run: a POST to the running function, as a caller would send one. Only the status of the answer counts.
 import type { IncomingMessage } from 'node:http'
 import { ErgonError, messageOf } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'

@@ -24,7 +24,7 @@ const HOP_BY_HOP = new Set(['connection', 'keep-alive', 'transfer-encoding', 'up
 const CHECK_MS = 5000
 const readSome = promisify(read)
 const MOST = 20
-/** By which libraries find the proxy of the cell. */
+/** The variables by which libraries find the proxy of the cell. */
 const OF_PROXY = /^(https?_proxy|no_proxy|node_use_env_proxy)$/i
 const PAUSE = new Int32Array(new SharedArrayBuffer(4))
 const PAUSE_MS = 10

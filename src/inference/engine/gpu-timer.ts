@@ -52,7 +52,7 @@ export function createGpuTimer(wallNs: () => bigint): GpuTimer {
   }
 }
 
-/** Of an engine that runs on the CPU alone. */
+/** The timer of an engine that runs on the CPU alone. */
 export const NO_GPU: GpuTimer = {
   isUsed: false,
   begin: () => undefined,

@@ -30,7 +30,7 @@ export async function loadModel(config: ModelConfig, log: Logger): Promise<Loade
     build: 'never',
     skipDownload: true,
     progressLogs: false,
-    // With createContext's `threads` absent or this one, ggml takes max(4, cores) threads that spin:
+    // Without createContext's `threads` and without this option, ggml takes max(4, cores) threads that spin:
     // one token then took 30 s on two busy cores.
     maxThreads: config.threads,
     logLevel: LlamaLogLevel.error,
@@ -44,7 +44,7 @@ export async function loadModel(config: ModelConfig, log: Logger): Promise<Loade
   return { llama, model, config: { ...config, contextSize } }
 }
 
-/** Of the header as the engine read it. */
+/** The facts in the header of the file, as the engine read it. */
 function factsOf({ fileInfo, embeddingVectorSize: dimensions }: LlamaModel): FileFacts {
   const { architecture } = fileInfo.metadata.general
   const {

@@ -8,7 +8,7 @@ const ALIASES_MAX = 100
 /** As vendors write names: gpt-4o-mini, meta-llama/Llama-3.1-8B, qwen3:8b. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,127}$/
 
-/** By alias: the model that it stands for. */
+/** The model that each alias stands for, by alias. */
 export async function readAliases(
   state: Pick<State, 'query'>,
 ): Promise<ReadonlyMap<string, string>> {

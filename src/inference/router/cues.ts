@@ -2,7 +2,7 @@
 // the scorer's data. A word with "!" counts only where a sentence begins with it ("list the …", not "my
 // list"). Words that mean something else in another of these languages are left out (German "was").
 
-/** By tier: lookup, extraction, aggregation, reasoning. */
+/** The words of each tier, from the lowest: lookup, extraction, aggregation, reasoning. */
 const WORDS = [
   `what who whose where when capital define definition meaning spell weather time date synonym antonym
   call! set play remind turn convert stand stands mean means named inventor founded born
@@ -94,7 +94,7 @@ export type Word = {
   cues?: CueTiers
   /** Where a sentence begins with it. */
   openingCues?: CueTiers
-  /** By the word that follows. */
+  /** The cues of pairs of words, by the second word. */
   readonly pairs: Map<string, CueTiers>
   isOpening?: boolean
   isCondition?: boolean

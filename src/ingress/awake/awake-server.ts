@@ -36,7 +36,7 @@ export interface WakeServer {
 export type WakeServerDeps = {
   readonly state: Queryable
   readonly log: Logger
-  /** By their names. */
+  /** The kinds that are served, by their names. */
   readonly kinds: ReadonlyMap<string, ServedKind>
   readonly certificates: Pick<ServedCertificates, 'follow'>
 }

@@ -44,7 +44,7 @@ export function createServedCertificates({
   readonly folders: readonly string[]
   readonly state: State
   readonly log: Logger
-  /** Of a folder. */
+  /** The most certificates that a folder may have. */
   readonly certificatesMax?: number
 }): ServedCertificates {
   const served = new Map<string, ServedPair>()

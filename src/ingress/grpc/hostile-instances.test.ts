@@ -24,7 +24,7 @@ const END_HEADERS = 4
 
 const frame = (type: number, flags: number, stream: number, payload = Buffer.alloc(0)) =>
   Buffer.concat([Buffer.from([0, 0, payload.length, type, flags, 0, 0, 0, stream]), payload])
-/** Of HTTP/2, for the first stream. Node's own server would not send such a status. */
+/** A frame of HTTP/2 for the first stream. Node's own server would not send such a status. */
 const statusFrame = (status: string, flags = 0) =>
   frame(HEADERS, END_HEADERS | flags, 1, Buffer.concat([Buffer.from([8, 3]), Buffer.from(status)]))
 

@@ -28,7 +28,7 @@ export function refuseCall(
     ...headers,
     'content-type': 'application/grpc',
     'grpc-status': String(STATUSES[error.status] ?? UNKNOWN),
-    // Of any text, as percent-encoding.
+    // The text may have any character, so it is percent-encoded.
     'grpc-message': encodeURIComponent(advised(error)),
   }
   response.statusCode = 200

@@ -68,7 +68,7 @@ export class InstanceConnection {
     })
     const callback = (count: number) => {
       const readsOn = this.#read(READ.subarray(0, count))
-      // With the way of the bytes to the client.
+      // The CPU of passing the bytes to the client counts too.
       this.#work.piece(count)
       return readsOn
     }

@@ -11,7 +11,7 @@ import {
 } from './heads.ts'
 
 const HEAD_BYTES_MAX = 16_384
-/** Of a size with its extensions. */
+/** The line of a chunk's size, with its extensions. */
 const SIZE_BYTES_MAX = 1024
 /** RFC 9110, 5.6.4: a sign in it may be any but a line's end, which is why a line ends where CRLF is first. */
 const QUOTED = String.raw`"(?:[\t \x21\x23-\x5b\x5d-\x7e\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"`
@@ -81,7 +81,7 @@ export class InstanceAnswerReader {
     this.#begunMs = performance.now()
   }
 
-  /** Of the last read: heads, sizes and pieces. */
+  /** The heads, sizes and pieces of the last read. */
   get stepsCount(): number {
     return this.#stepsCount
   }

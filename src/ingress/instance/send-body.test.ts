@@ -12,7 +12,7 @@ const CHUNKS = 300_000
 const CHUNK = '1\r\nx\r\n'
 /** 125 chunks a second. */
 const SLOW_MS = 8
-/** Of one read of Node's parser. */
+/** The bytes of one read of Node's parser. */
 const BLOCK_BYTES = 65_536
 
 test('small chunks that come together go out together, and those of one read are the most of a turn', async (t) => {

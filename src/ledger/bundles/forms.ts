@@ -182,7 +182,7 @@ const base64: ColumnForm = {
   },
 }
 
-// By their numbers, which bundles hold for ever: a new form comes at the end.
+// The place of a form is its number, which bundles hold for ever: a new form comes at the end.
 const FORMS: readonly ColumnForm[] = [
   words,
   numbers(wholeOf, String, false),

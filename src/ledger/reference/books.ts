@@ -102,12 +102,12 @@ export type Books = {
   /** session → wallet → when it wanted more of it than others left */
   readonly shortages: Map<string, Map<string, number>>
   readonly lots: ReferenceLot[]
-  /** By kind and wallet. */
+  /** kind and wallet → reserve */
   readonly reserves: Map<string, ReferenceReserve>
-  /** By kind and source: wallet → amount */
+  /** kind and source → wallet → amount */
   readonly reserveParts: Map<string, ReadonlyMap<string, bigint>>
   readonly budgets: Map<string, ReferenceBudget>
-  /** By wallet. */
+  /** wallet → its day */
   readonly budgetDays: Map<string, ReferenceBudgetDay>
   readonly pending: Map<string, ReferencePending>
   /** session → the bytes of each posted record, by seq − 1; '' of one that was lost */

@@ -1,7 +1,7 @@
 // A card as `nvidia-smi` told it: an NVIDIA H200 with driver 580.159.04, on 2026-11-27.
 
 const UUID = 'GPU-0a7b6640-5f6c-598a-4338-5104f5eac199'
-/** With units, as without `nounits`. */
+/** The line with units, as `nvidia-smi` prints it without `nounits`. */
 export const IDLE_WITH_UNITS = `0, ${UUID}, NVIDIA H200, 580.159.04, 78.25 W, 700.00 W, 0 %`
 export const IDLE_LINE = `0, ${UUID}, NVIDIA H200, 580.159.04, 78.20, 700.00, 0`
 

@@ -25,7 +25,7 @@ export function createCellReader(
 ): CellReader {
   let before: readonly Cell[] = []
   let readMs = clock.monotonicMs()
-  /** By the cell and not by its name: the next cell of a name counts from nothing. */
+  /** The CPU of each cell. The key is the cell and not its name, because the next cell of a name counts from nothing. */
   let read: ReadonlyMap<Cell, bigint> = new Map()
   return {
     read() {

@@ -39,7 +39,7 @@ create or replace function storage_seq_of(version text) returns bigint language 
   select case when version ~ '^[0-7][0-9a-f]{31}$' then ('x' || left(version, 16))::bit(64)::bigint end
 $$;
 
--- By whole seconds: to_timestamp() rounds far times to less than a millisecond.
+-- Seconds and milliseconds are added apart: to_timestamp() alone rounds times that are far away.
 create or replace function storage_time(ms jsonb) returns timestamptz language sql immutable as $$
   select to_timestamp(div(ms::numeric, 1000)::float8) + mod(ms::numeric, 1000)::float8 * interval '1 millisecond'
 $$;

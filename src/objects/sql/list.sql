@@ -1,5 +1,5 @@
 -- Listings. Keys are compared as bytes (collation C). A comparison with a column has the collation of the column; one of
--- two parameters names C, as the database may order texts by a language. Without a delimiter a page is one range of an index. With a
+-- two parameters names C, as the database may order texts by a language. Without a delimiter a page is one range of an index. Under a
 -- delimiter one index descent finds each entry and skips the rest of its common prefix. So 1000 prefixes cost the
 -- same in a bucket of a thousand keys and of a million: 8 ms of CPU, against 1.1 ms for 1000 plain keys. A page of
 -- objects with the delimiter `/` is mostly a range of the table of folders, or of the index without a descent for each.

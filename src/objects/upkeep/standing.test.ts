@@ -31,7 +31,7 @@ const WORTH_NJ = 1_000_000_000n
 const ZJ_PER_NJ = 1_000_000_000_000n
 let server: TestUrl
 let store: Store
-/** Of each cell one connection, whose time the test sets. */
+/** One connection of each cell, whose time the test sets. */
 const looks: State[] = []
 const cells: TestCell[] = []
 
@@ -159,7 +159,7 @@ class Expected {
   bytes = 0
   nowMs = START_MS
   readonly charges: Expecting[] = []
-  /** Of all minutes, charged or not. */
+  /** The energy of all minutes, charged or not. */
   totalZj = 0n
   #dueZj = 0n
   #due: { fromMs: number; toMs: number } | undefined

@@ -8,18 +8,18 @@ type Env = 'live' | 'test'
 
 type ChainFacts = {
   readonly env: Env
-  /** By CAIP-2. */
+  /** The name of the network by CAIP-2. */
   readonly network: string
   readonly token: string
   readonly decimals: number
-  /** Of the token's EIP-712 domain. */
+  /** The name in the token's EIP-712 domain. */
   readonly name: string
   readonly version: string
   readonly receiver: string
   readonly confirmations: number
 }
 
-/** With its secrets in the clear. */
+/** A chain in the settings, with its secrets in the clear. */
 export type ChainConfig = ChainFacts & {
   readonly nodes: readonly string[]
   readonly facilitator: { readonly url: string; readonly key: string | undefined } | undefined

@@ -12,7 +12,7 @@ const REORGANISED_BLOCKS = 64n
 
 export type SoughtTransfer = {
   readonly sender: string
-  /** Of an authorisation; without it, what the sender transferred in `transaction`. */
+  /** The nonce of an authorisation; null for the tokens that the sender transferred in `transaction`. */
   readonly nonce: string | null
   readonly transaction: string | null
   readonly fromBlock: bigint

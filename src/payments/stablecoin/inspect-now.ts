@@ -15,7 +15,7 @@ export async function inspectNow(
   if (watched !== undefined) await inspectPayment(state, { chain, watched }, signal)
 }
 
-/** By the token and the receiver that the payment began with. */
+/** Looks for the transfer of a payment, with the token and the receiver that the payment began with. */
 export async function inspectPayment(
   state: Queryable,
   { chain, watched }: { readonly chain: TokenChain; readonly watched: WatchedPayment },

@@ -24,7 +24,7 @@ import { callerOf } from '#identity/principal.ts'
 export type StablecoinDeps = {
   readonly state: State
   readonly chains: readonly TokenChain[]
-  /** Of POST /v1/topups. */
+  /** The address of POST /v1/topups. */
   readonly url: string
 }
 

@@ -8,11 +8,11 @@ export const AUTHORIZATION_USED =
   '0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5'
 
 export type TokenTransfer = {
-  /** Of its log in the transaction: a reorganisation changes the index in the block, and not this one. */
+  /** The place of its log in the transaction: a reorganisation changes the index in the block, and not this one. */
   readonly index: number
   readonly sender: string
   readonly units: bigint
-  /** Of the authorisation that it carries out; undefined where the sender made it. */
+  /** The nonce of the authorisation that it carries out; undefined where the sender made it. */
   readonly nonce: string | undefined
 }
 

@@ -7,7 +7,7 @@ import { inspectPayment } from './inspect-now.ts'
 import { settle } from './settle.ts'
 import { duePayments, noteCheck, type WatchedPayment } from './watched-payments.ts'
 
-/** Of a chain, in a run. */
+/** The most payments of a chain in a run. */
 const BATCH = 20
 /** Time without an answer after which a settlement was cut off: longer than it may take. */
 const CUT_OFF_S = 60

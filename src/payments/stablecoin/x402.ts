@@ -16,7 +16,7 @@ import { unitsOf, type TokenChain, type Facilitator } from './chains.ts'
 const TIMEOUT_S = 300
 /** An authorisation that ends sooner would end before it is in a block. */
 const LEFT_S_MIN = 10
-/** Of a payer's clock. */
+/** The most by which a payer's clock may differ. */
 const CLOCK_S = 60
 
 /** A payment that is signed, for one of our requirements. */

@@ -20,7 +20,7 @@ export type Seed = {
 }
 
 export type VerifiedSignature = {
-  /** Of version 4. */
+  /** The seed of signed pieces, in version 4. */
   readonly seed: Seed | undefined
   /** The payload line that was signed: a hash, `UNSIGNED-PAYLOAD` or a `STREAMING-…` mode. */
   readonly payload: string

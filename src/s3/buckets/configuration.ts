@@ -20,11 +20,11 @@ export type Configuration = {
   readonly check?: (value: never, directory: Directory) => Promise<void>
   readonly print: (value: never) => string
   readonly contentType?: string
-  /** Of the document as it is sent; DOCUMENT_BYTES_MAX where AWS names no limit. */
+  /** The most bytes of the document as it is sent; DOCUMENT_BYTES_MAX where AWS names no limit. */
   readonly bytesMax?: number
   /** The value after a deletion; none by default. */
   readonly initial?: Json
-  /** Of a put; 200 except for the two configurations that AWS answers with 204. */
+  /** The status of a put; 200 except for the two configurations that AWS answers with 204. */
   readonly putStatus?: number
 }
 

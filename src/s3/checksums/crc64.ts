@@ -10,7 +10,7 @@ const MASK = 0xffff_ffff_ffff_ffffn
 const LANES = 4
 const LANE_BYTES = 1024
 const BLOCK_BYTES = LANES * LANE_BYTES
-/** Of 8 times 256 entries of 8 bytes. */
+/** 8 times 256 entries of 8 bytes. */
 const TABLE_BYTES = 8 * 256 * 8
 /** Memory: the tables (8 bytes further, and a lane further), then the bytes. */
 const NEXT = 0

@@ -27,7 +27,7 @@ export type Forgotten = { readonly forget: number }
 export type Summed = {
   readonly slab: ArrayBuffer
   readonly cpuNs: number
-  /** Of the last batch. */
+  /** The sums, with the answer to the last batch. */
   readonly sums: ReadonlyMap<ChecksumAlgorithm, Uint8Array> | undefined
 }
 

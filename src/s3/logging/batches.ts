@@ -30,7 +30,7 @@ export type LogEntry = {
 /** The lines of one log object. */
 export type LogBatch = Pick<LogEntry, 'bucket' | 'logging'> & {
   readonly lines: readonly string[]
-  /** Of the lines in the object. */
+  /** Bytes of the lines in the object. */
   readonly bytes: number
   /** The time of the first line. */
   readonly eventTimeMs: number
@@ -109,7 +109,7 @@ export function createBatches(): Batches {
   }
 }
 
-/** With its line end. All characters are below U+0100, so a character takes one byte of memory. */
+/** The bytes of a line with its line end. All characters are below U+0100, so a character takes one byte of memory. */
 const bytesOf = (line: string): number => Buffer.byteLength(line) + 1
 
 const newBatch = ({

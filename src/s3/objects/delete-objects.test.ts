@@ -189,7 +189,7 @@ test('DeleteObjects counts keys and further blobs as units, without the first on
   // Absent keys.
   assert.deepEqual(await unitsOf(ours, 0), [150, 0])
   assert.deepEqual(await unitsOf(ours, 20), [150, 2999])
-  // Of a lock: their rows stay.
+  // A lock keeps some rows.
   assert.deepEqual(await unitsOf(ours, 1, 30), [150, 119])
   assert.deepEqual(await unitsOf(ours, 1, 120), [150, 29])
 })

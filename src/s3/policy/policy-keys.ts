@@ -72,7 +72,7 @@ const eachOf = (
 ): [string, ReadonlySet<string>][] => keys.map((key) => [`s3:${key}`, actions])
 
 /**
- * By key: the actions whose requests set the value, by headers or by a document. AWS lists more for some keys
+ * The actions whose requests set the value of a key, by headers or by a document. AWS lists more for some keys
  * (s3:BypassGovernanceRetention, s3:PutObjectAcl) whose requests set no such value: a header without effect would be
  * believed.
  */

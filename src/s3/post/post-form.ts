@@ -13,7 +13,7 @@ const FIELDS_BYTES_MAX = 20 * 1024
 const FIELDS_MAX = 100
 
 export type PostForm = {
-  /** By name in lower case. */
+  /** Values by name in lower case. */
   readonly fields: ReadonlyMap<string, string>
   readonly file: PostFile
 }

@@ -101,7 +101,7 @@ export type PostedForm = {
   readonly fields: ReadonlyMap<string, string>
   /** The bucket that the form was sent to. */
   readonly bucket: string
-  /** With `${filename}` replaced. */
+  /** The key, with `${filename}` replaced. */
   readonly key: string
 }
 

@@ -43,7 +43,7 @@ const REGIONS = `
   union select region from incidents where ended_at is null order by region`
 const MODELS = `
   select id, state from models where state <> 'removed' order by position, id limit ${MODELS_SHOWN}`
-// By failures and then by a name at random: the order says nothing about sizes.
+// The order is by the share of failures and then by a random name: it says nothing about sizes.
 const RATES = `
   select n.name, sum(h.requests)::int8 as requests, sum(h.failures)::int8 as failures
   from account_hours h join public_names n using (account)

@@ -37,9 +37,9 @@ export type Attempted = {
 export type WantedDeliveries = {
   /** Undefined for all. */
   readonly endpoints: readonly string[] | undefined
-  /** Of one endpoint at most. */
+  /** The most deliveries of one endpoint. */
   readonly each: number
-  /** Altogether at most: accounts share them. */
+  /** The most deliveries of all endpoints: accounts share them. */
   readonly most: number
   /** Deliveries that are here already. */
   readonly known: readonly string[]

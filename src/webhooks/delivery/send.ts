@@ -159,7 +159,7 @@ function readLogged(
 /** PostgreSQL has no NUL in texts. */
 const textOf = (bytes: Buffer): string => bytes.toString('utf8').replaceAll('\0', '\uFFFD')
 
-/** Of 429 and 503: seconds, or a date (RFC 9110 §10.2.3). */
+/** The wait that a 429 or a 503 asks for: seconds, or a date (RFC 9110 §10.2.3). */
 function restOf({ statusCode, headers }: IncomingMessage): number | null {
   const text = headers['retry-after']
   if (text === undefined || (statusCode !== 429 && statusCode !== 503)) return null

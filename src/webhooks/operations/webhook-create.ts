@@ -37,7 +37,7 @@ export const createWebhookCreate =
     return { kind: 'known', status: 201, body: () => reply }
   }
 
-/** With its entry in the audit log. Throws what the operation refuses. */
+/** Makes a webhook, with the entry in the audit log. Throws what the operation refuses. */
 export async function createWebhook(
   transaction: Queryable,
   asker: Asker,

@@ -15,7 +15,7 @@ export const createWebhookDelete =
     return { kind: 'known', status: 200, body: () => ({ object: 'webhook', id, deleted: true }) }
   }
 
-/** With its entry in the audit log. Throws webhook_not_found. */
+/** Deletes a webhook, with the entry in the audit log. Throws webhook_not_found. */
 export async function deleteWebhook(
   transaction: Queryable,
   asker: Asker,

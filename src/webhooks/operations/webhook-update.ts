@@ -38,7 +38,7 @@ export const createWebhookUpdate =
     return { kind: 'known', status: 200, body: () => reply }
   }
 
-/** With its entry in the audit log. Throws what the operation refuses. */
+/** Changes a webhook, with the entry in the audit log. Throws what the operation refuses. */
 export async function updateWebhook(
   transaction: Queryable,
   asker: Asker,

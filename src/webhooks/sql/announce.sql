@@ -58,7 +58,7 @@ begin
     select b.id, b.name, f.objects_from
     from webhook_feeds f join buckets b on b.account = f.account left join webhook_buckets w on w.bucket = b.id
     where f.account = of_account and f.objects_from is not null and b.notification is not null
-      -- Without news nothing is locked. Of a restored place: see below.
+      -- Without news nothing is locked. A restored place is treated below.
       and exists (select from storage_events s where s.bucket = b.id
         and s.transaction < pg_snapshot_xmin(pg_current_snapshot())
         and (s.transaction, s.id) > (case when w.transaction >= pg_snapshot_xmax(pg_current_snapshot())

@@ -76,7 +76,7 @@ function record(type: number, address: string): Buffer {
   return Buffer.concat([head, bytes])
 }
 
-/** By the URL parser, which writes every form of an address alike: `[::ffff:7f00:2]`. */
+/** The URL parser writes every form of an address alike: `[::ffff:7f00:2]`. */
 function wordsOf(address: string): Buffer {
   const text = new URL(`http://[${address}]/`).hostname.slice(1, -1)
   const [head = '', tail] = text.split('::')

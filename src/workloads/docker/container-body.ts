@@ -8,7 +8,7 @@ import type { Confinement } from './confinement.ts'
 const CPU_PERIOD_US = 100_000
 const MILLI = 1000
 const MEMORY_FOLDERS = { '/tmp': '64m', '/run': '16m' }
-/** Of its user. Without a number Podman asks for more than a machine may permit. */
+/** The most threads of its user. Without a number Podman asks for more than a machine may permit. */
 const THREADS = 4096
 
 export type ContainerGiven = {
@@ -21,7 +21,7 @@ export type ContainerGiven = {
   /** Names of its own loopback. */
   readonly hosts: readonly string[]
   readonly confinement: Confinement
-  /** Of its volumes. */
+  /** The mounts of its volumes. */
   readonly mounts: readonly object[]
 }
 

@@ -17,7 +17,7 @@ export interface ContainerEngine {
 
 export type EngineCall = {
   readonly body?: object
-  /** By default a minute. */
+  /** Ends the call; a minute by default. */
   readonly signal?: AbortSignal
 }
 

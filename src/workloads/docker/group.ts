@@ -7,7 +7,7 @@ const EVERY_V1 = /^\S+ (\S+) cgroup /gm
 const CPU_V1 = /^\S+ (\S+) cgroup (?:\S*,)?cpu[, ]/m
 const MEMORY_V1 = /^\S+ (\S+) cgroup \S*\bmemory\b/m
 
-/** Of a folder of version 2. */
+/** The path of a control group, from its folder in the hierarchy of version 2. */
 export const groupPathOf = (folder: string): string => folder.slice(mountOf(UNIFIED).length)
 
 /** The most memory that a group has ever used; 0 where the machine does not say. */

@@ -28,7 +28,7 @@ export async function openEngine(
   }: {
     readonly isolation: Isolation
     readonly installation: string
-    /** Of a file for the engine's filter of system calls. */
+    /** The path of a file for the engine's filter of system calls. */
     readonly profilePath: string
   },
 ): Promise<OpenEngine> {

@@ -4,7 +4,7 @@ import { EngineFault, type ContainerEngine } from './engine.ts'
 import { holdDevice } from './loop-device.ts'
 
 export type EngineVolumes = {
-  /** Of the engine, for the body of the container. Devices are held until the stack ends. */
+  /** Makes volumes of the engine; returns their mounts, for the body of the container. Devices are held until the stack ends. */
   make(uid: number, held: DisposableStack): Promise<readonly object[]>
   remove(): Promise<void>
 }

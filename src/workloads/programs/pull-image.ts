@@ -26,7 +26,7 @@ import type { PullPage } from '#workloads/pull-page.ts'
 
 export type PullConfig = ImageSettings & {
   readonly image: string
-  /** Of its registry. */
+  /** The credentials for its registry. */
   readonly credentials?: RegistryCredentials | undefined
   readonly folder: string
   readonly socket: string

@@ -96,7 +96,7 @@ test('a promise leaves the other products a part of the disk', async (t) => {
     code: 'workload_failed',
     message: /the node has (46|47|48|49) MB for volumes/,
   })
-  // Of an older version, which promised more.
+  // The file of an older version, which promised more.
   const path = join(folder, 'wl_a', 'vol_a.img')
   writeFileSync(path, '')
   truncateSync(path, most)

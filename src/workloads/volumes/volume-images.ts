@@ -18,7 +18,7 @@ const TOOL_MS = 120_000
 /** A check reads more, the larger the file system is: a full one at least 50 MB/s so. */
 const TOOL_MS_PER_GB = 2000
 const BYTES_PER_GB = 1e9
-/** Of a block of ext4. */
+/** Bytes of a block of ext4. */
 const BLOCK_BYTES = 4096
 /** e2fsck has mended what it says: the journal of a file system that was cut off. */
 const MENDED = 1

@@ -24,7 +24,7 @@ export function useDatabases() {
   })
 }
 
-/** By name or id. */
+/** Reads a database by its name or id. */
 export function useDatabase(name: string) {
   useResourceChanges('database', databasesChanged)
   return useQuery({
@@ -60,7 +60,7 @@ export function useEnergyToday({ id }: Pick<Database, 'id'>) {
   })
 }
 
-/** Of the last minutes, by the minute. */
+/** Reads the energy of the last minutes, by the minute. */
 export function useEnergyNow({ id }: Pick<Database, 'id'>) {
   // A minute has one charge: to ask more often tells nothing new.
   const fromMs = Math.floor(useNow('minute').getTime() / MINUTE_MS) * MINUTE_MS - LAST_MS

@@ -32,7 +32,7 @@ export function FunctionFacts({ one }: { readonly one: Deployed }) {
 const sizeWords = ({ runtime, memory_bytes: memory, timeout_s: timeout }: Deployed): string =>
   `${runtime}, ${bytesShort(BigInt(memory))}, ${timeout} s a request`
 
-/** Of the newest lines of its log. */
+/** The last error among the newest lines of its log. */
 function useLastError(one: Deployed): readonly [string, string] {
   const now = useNow('minute')
   const lines = useLog(one, false).data?.data

@@ -34,7 +34,7 @@ export function useFunctions() {
   })
 }
 
-/** By name or id. */
+/** Reads a function by its name or id. */
 export function useFunction(name: string) {
   useResourceChanges('function', functionsChanged)
   useCharges(WORK, functionsChanged)

@@ -61,7 +61,7 @@ export function GroupTable(props: {
 function GroupRow(props: {
   readonly row: SummedRow
   readonly whole: bigint
-  /** Of the whole, in words. */
+  /** The share of the whole, in words. */
   readonly part: string
   readonly name: string
   /** The colour of the chart: the table names its bars. */

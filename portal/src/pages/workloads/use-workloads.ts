@@ -35,7 +35,7 @@ export function useWorkloads() {
   })
 }
 
-/** By name or id. */
+/** Reads a workload by its name or id. */
 export function useWorkload(name: string) {
   useResourceChanges('workload', workloadsChanged)
   useCharges(WORK, workloadsChanged)
@@ -58,7 +58,7 @@ export function useLog({ id }: Pick<Workload, 'id'>, isFollowed: boolean) {
   })
 }
 
-/** By the hour, of the last day. */
+/** Reads the energy of the last day, by the hour. */
 export const useEnergy = ({ id }: Pick<Workload, 'id'>) =>
   useQuery({
     ...read('GET /v1/workloads/:workload/energy', { path: { workload: id } }),

@@ -141,7 +141,7 @@ class Explorer {
   readonly #found = new Map<number, GrammarState[]>()
   readonly #todo: number[] = []
   readonly #newTails = new Map<number, CharSet>()
-  /** By rule, those that end with it. */
+  /** The rules that end with a rule, by that rule. */
   readonly #endedBy = new Map<number, Set<number>>()
 
   constructor({ grammar, empty, tails, budget }: Exploration) {
