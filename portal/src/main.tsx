@@ -5,7 +5,7 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { followOtherTabs } from './client/entered.ts'
 import { queryClient } from './client/queries.ts'
-import { applyTheme } from './parts/settings.ts'
+import { applyTheme } from './parts/browser/settings.ts'
 import { createConsoleRouter } from './shell/router.tsx'
 import { pathNow } from './sign-up/progress.ts'
 

@@ -9,7 +9,7 @@ import { OPERATIONS } from '#contract/operations.ts'
 import { permits, type Scope } from '#contract/operation.ts'
 import { ROUTES } from '#contract/routes.ts'
 import { createProgram } from '#cli/program.ts'
-import { commandPlace } from '../../portal/src/parts/command-place.ts'
+import { commandPlace } from '../../portal/src/parts/page/command-place.ts'
 
 const SOURCES = ['portal/src/**/*.{ts,tsx}', 'portal/*.html']
 /** A literal that begins with the program's name, or a code element. */

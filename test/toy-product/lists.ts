@@ -98,7 +98,7 @@ const COPIED = [
   'acceptance',
   'examples/stablecoins',
   'portal/old-files.ts',
-  'portal/src/parts/command-place.ts',
+  'portal/src/parts/page/command-place.ts',
 ]
 const FILES = ['package.json', 'package-lock.json', 'tsconfig.json', 'README.md']
 

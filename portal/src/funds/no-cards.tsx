@@ -1,7 +1,7 @@
 // Where no card works: the operator's command that gives this account money.
 import { useQuery } from '@tanstack/react-query'
 import { read } from '#console/client/queries.ts'
-import { Command } from '#console/parts/copy.tsx'
+import { Command } from '#console/parts/page/copy.tsx'
 
 /** Test money is for test accounts alone; a live one is given points. */
 export function NoCards({ isTest }: { readonly isTest: boolean }) {

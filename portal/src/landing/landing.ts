@@ -2,7 +2,7 @@
 import { memberChanged, tellOtherTabs } from '#console/client/entered.ts'
 import { isCancelled } from '#console/client/problem.ts'
 import { signIn, signUp } from '#console/sign-in/passkey.ts'
-import { applyTheme } from '#console/parts/settings.ts'
+import { applyTheme } from '#console/parts/browser/settings.ts'
 import { showAsked } from './asked.ts'
 import { beginWith } from '#console/sign-up/progress.ts'
 

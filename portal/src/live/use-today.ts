@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { read } from '#console/client/queries.ts'
 import type { ReplyOf } from '#console/client/operations.ts'
 import { figureOfSums } from '#console/figures/known.ts'
-import { useNow } from '#console/parts/zone.ts'
+import { useNow } from '#console/parts/time/zone.ts'
 import { useIsLate, useLive } from './use-live.ts'
 import type { Today } from './state.ts'
 

@@ -6,8 +6,8 @@ import { balanceShort } from '#console/figures/money.ts'
 import { useLive } from '#console/live/use-live.ts'
 import { addressOfPage, CIRCUITS, pagesOf, type PageEntry } from '#console/pages/list.ts'
 import { restOf } from './rest-of.ts'
-import { Logo } from '#console/parts/icons.tsx'
-import { StatusLink } from '#console/parts/status-link.tsx'
+import { Logo } from '#console/parts/page/icons.tsx'
+import { StatusLink } from '#console/parts/page/status-link.tsx'
 import { SignOut } from './sign-out.tsx'
 
 export function Board({ session }: { readonly session: Session | undefined }) {

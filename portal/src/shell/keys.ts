@@ -2,8 +2,8 @@
 import { useRouter } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { addressOfPage, PAGES } from '#console/pages/list.ts'
-import { settings } from '#console/parts/settings.ts'
-import { isTyping } from '#console/parts/typing.ts'
+import { settings } from '#console/parts/browser/settings.ts'
+import { isTyping } from '#console/parts/browser/typing.ts'
 import { openPalette } from './palette-state.ts'
 
 /** `g` waits for its second key for this time. */

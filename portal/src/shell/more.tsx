@@ -2,9 +2,9 @@
 import { Link } from '@tanstack/react-router'
 import { useIsOperator } from '#console/client/queries.ts'
 import { addressOfPage, CIRCUITS, pagesOf } from '#console/pages/list.ts'
-import { Section } from '#console/parts/section.tsx'
+import { Section } from '#console/parts/page/section.tsx'
 import { Head } from './head.tsx'
-import { StatusLink } from '#console/parts/status-link.tsx'
+import { StatusLink } from '#console/parts/page/status-link.tsx'
 import { SignOut } from './sign-out.tsx'
 import './more.css'
 

@@ -2,10 +2,10 @@
 // reached.
 import type { ErrorComponentProps } from '@tanstack/react-router'
 import { isProblem } from '#console/client/problem.ts'
-import { Copy } from '#console/parts/copy.tsx'
-import { ProblemNote } from '#console/parts/loaded.tsx'
-import { StatusLink } from '#console/parts/status-link.tsx'
-import { useAction } from '#console/parts/use-action.ts'
+import { Copy } from '#console/parts/page/copy.tsx'
+import { ProblemNote } from '#console/parts/page/loaded.tsx'
+import { StatusLink } from '#console/parts/page/status-link.tsx'
+import { useAction } from '#console/parts/forms/use-action.ts'
 import { Head } from './head.tsx'
 import { reloadOnceAnswering } from './load-page.ts'
 

@@ -7,7 +7,7 @@ import {
   Link,
 } from '@tanstack/react-router'
 import { PAGES, type PageEntry } from '#console/pages/list.ts'
-import { Waiting } from '#console/parts/loaded.tsx'
+import { Waiting } from '#console/parts/page/loaded.tsx'
 import { Head } from './head.tsx'
 import { loadPage } from './load-page.ts'
 import { PageFailed } from './page-failed.tsx'

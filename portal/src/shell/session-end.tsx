@@ -3,8 +3,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { changed, read } from '#console/client/queries.ts'
-import { onUse } from '#console/parts/use-of-page.ts'
-import { useNow } from '#console/parts/zone.ts'
+import { onUse } from '#console/parts/browser/use-of-page.ts'
+import { useNow } from '#console/parts/time/zone.ts'
 
 const WARNED_MS = 120_000
 

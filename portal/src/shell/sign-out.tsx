@@ -1,7 +1,7 @@
 // The end of the session of this browser.
 import { call } from '#console/client/call.ts'
 import { memberChanged } from '#console/client/entered.ts'
-import { useAction } from '#console/parts/use-action.ts'
+import { useAction } from '#console/parts/forms/use-action.ts'
 
 /** `stays`: at this address, as nobody. */
 export function SignOut({ stays = false }: { readonly stays?: boolean }) {

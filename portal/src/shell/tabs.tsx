@@ -1,6 +1,6 @@
 // Five tabs of a phone. "Services" and "More" lead to the page of the rest.
 import { Link } from '@tanstack/react-router'
-import { Icon, type IconName } from '#console/parts/icons.tsx'
+import { Icon, type IconName } from '#console/parts/page/icons.tsx'
 import { addressOfPage, PAGES } from '#console/pages/list.ts'
 
 const ICONS: Readonly<Record<string, IconName>> = {

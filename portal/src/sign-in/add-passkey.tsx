@@ -1,11 +1,11 @@
 // After a recovery code: nothing else is answered until the account has a new passkey.
 import { useState } from 'react'
 import { queryClient } from '#console/client/queries.ts'
-import { Field } from '#console/parts/field.tsx'
-import { Form } from '#console/parts/form.tsx'
-import { useAction } from '#console/parts/use-action.ts'
+import { Field } from '#console/parts/forms/field.tsx'
+import { Form } from '#console/parts/forms/form.tsx'
+import { useAction } from '#console/parts/forms/use-action.ts'
 import { addPasskey } from './passkey.ts'
-import { Refusal } from '#console/parts/refusal.tsx'
+import { Refusal } from '#console/parts/forms/refusal.tsx'
 import './sign-in.css'
 
 export function AddPasskey() {

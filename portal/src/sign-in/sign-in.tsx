@@ -2,12 +2,12 @@
 import { useEffect, useState } from 'react'
 import { call } from '#console/client/call.ts'
 import { memberChanged } from '#console/client/entered.ts'
-import { Field } from '#console/parts/field.tsx'
-import { Form } from '#console/parts/form.tsx'
-import { Logo } from '#console/parts/icons.tsx'
-import { useAction } from '#console/parts/use-action.ts'
+import { Field } from '#console/parts/forms/field.tsx'
+import { Form } from '#console/parts/forms/form.tsx'
+import { Logo } from '#console/parts/page/icons.tsx'
+import { useAction } from '#console/parts/forms/use-action.ts'
 import { signIn } from './passkey.ts'
-import { Refusal } from '#console/parts/refusal.tsx'
+import { Refusal } from '#console/parts/forms/refusal.tsx'
 import './sign-in.css'
 
 export function SignIn() {

@@ -1,6 +1,6 @@
 // Step 2: ten codes, shown only now.
 import { useState } from 'react'
-import { RecoveryCodes } from '#console/parts/codes.tsx'
+import { RecoveryCodes } from '#console/parts/forms/codes.tsx'
 import { forgetCodes, savedCodes } from './progress.ts'
 
 export function Codes({ onDone }: { readonly onDone: () => void }) {

@@ -1,9 +1,9 @@
 // Step 4: a token, made by the press of a button and shown once.
 import { call } from '#console/client/call.ts'
 import { withTouch } from '#console/client/touch.ts'
-import { Command } from '#console/parts/copy.tsx'
-import { useAction } from '#console/parts/use-action.ts'
-import { Refusal } from '#console/parts/refusal.tsx'
+import { Command } from '#console/parts/page/copy.tsx'
+import { useAction } from '#console/parts/forms/use-action.ts'
+import { Refusal } from '#console/parts/forms/refusal.tsx'
 
 const DAYS = 90
 

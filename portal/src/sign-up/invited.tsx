@@ -2,8 +2,8 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { call } from '#console/client/call.ts'
-import { Waiting } from '#console/parts/loaded.tsx'
-import { Refusal } from '#console/parts/refusal.tsx'
+import { Waiting } from '#console/parts/page/loaded.tsx'
+import { Refusal } from '#console/parts/forms/refusal.tsx'
 import { accountWords } from './account-words.ts'
 
 /** `children` follow an invitation that holds. */

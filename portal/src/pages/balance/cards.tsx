@@ -7,11 +7,11 @@ import { read } from '#console/client/queries.ts'
 import { withTouch } from '#console/client/touch.ts'
 import { againWhileOnItsWay } from '#console/funds/on-its-way.ts'
 import { paymentsChanged } from '#console/funds/payments-changed.ts'
-import { Confirm } from '#console/parts/confirm.tsx'
-import { Section } from '#console/parts/section.tsx'
-import { StateWord } from '#console/parts/state-word.tsx'
-import { actions, Table, type Column } from '#console/parts/table.tsx'
-import { When } from '#console/parts/when.tsx'
+import { Confirm } from '#console/parts/forms/confirm.tsx'
+import { Section } from '#console/parts/page/section.tsx'
+import { StateWord } from '#console/parts/page/state-word.tsx'
+import { actions, Table, type Column } from '#console/parts/page/table.tsx'
+import { When } from '#console/parts/time/when.tsx'
 
 type Card = ReplyOf<'GET /v1/payment-methods'>['data'][number]
 

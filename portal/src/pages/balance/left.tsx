@@ -5,7 +5,7 @@ import { energyLeft } from '#console/figures/energy.ts'
 import { balanceExact } from '#console/figures/money.ts'
 import { daysLeft, lasting } from '#console/figures/time.ts'
 import { useToday } from '#console/live/use-today.ts'
-import { useNow } from '#console/parts/zone.ts'
+import { useNow } from '#console/parts/time/zone.ts'
 
 export type Balance = ReplyOf<'GET /v1/balance'>
 

@@ -1,7 +1,7 @@
 // The balance by origin, in the order in which it is spent.
 import { balanceExact } from '#console/figures/money.ts'
-import { Table, type Column } from '#console/parts/table.tsx'
-import { WhenOrNever } from '#console/parts/when.tsx'
+import { Table, type Column } from '#console/parts/page/table.tsx'
+import { WhenOrNever } from '#console/parts/time/when.tsx'
 import type { Balance } from './left.tsx'
 
 const KINDS = { funds: 'Funds', test: 'Test money', points: 'Points', promotion: 'Promotion' }

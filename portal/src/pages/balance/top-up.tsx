@@ -10,11 +10,11 @@ import { againWhileOnItsWay, isOnItsWay } from '#console/funds/on-its-way.ts'
 import { NoCards } from '#console/funds/no-cards.tsx'
 import { addCard, redeemVoucher, topUp } from '#console/funds/put-on-file.ts'
 import { waysOf, type Way, type WayChoice } from '#console/funds/ways.ts'
-import { Choices, Select } from '#console/parts/choices.tsx'
-import { Field } from '#console/parts/field.tsx'
-import { Form } from '#console/parts/form.tsx'
-import { Loaded, ProblemNote } from '#console/parts/loaded.tsx'
-import { useAction } from '#console/parts/use-action.ts'
+import { Choices, Select } from '#console/parts/forms/choices.tsx'
+import { Field } from '#console/parts/forms/field.tsx'
+import { Form } from '#console/parts/forms/form.tsx'
+import { Loaded, ProblemNote } from '#console/parts/page/loaded.tsx'
+import { useAction } from '#console/parts/forms/use-action.ts'
 
 type Methods = ReplyOf<'GET /v1/payment-methods'>
 const CARD: WayChoice = ['card', 'Card', 'Its number goes to the processor and never here']

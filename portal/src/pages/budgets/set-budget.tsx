@@ -2,11 +2,11 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { changed } from '#console/client/queries.ts'
-import { Select } from '#console/parts/choices.tsx'
-import { BudgetField, budgetOf, typedBudget } from '#console/parts/budget-field.tsx'
-import { Dialog } from '#console/parts/dialog.tsx'
-import { FormDialog } from '#console/parts/form-dialog.tsx'
-import { Waiting } from '#console/parts/loaded.tsx'
+import { Select } from '#console/parts/forms/choices.tsx'
+import { BudgetField, budgetOf, typedBudget } from '#console/parts/forms/budget-field.tsx'
+import { Dialog } from '#console/parts/forms/dialog.tsx'
+import { FormDialog } from '#console/parts/forms/form-dialog.tsx'
+import { Waiting } from '#console/parts/page/loaded.tsx'
 import { useLimited, type Limited } from './limited.ts'
 
 type Props = { readonly onClose: () => void }

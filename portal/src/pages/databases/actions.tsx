@@ -1,6 +1,6 @@
 // The actions on a database.
 import { call } from '#console/client/call.ts'
-import { ResourceActions } from '#console/parts/resource-actions.tsx'
+import { ResourceActions } from '#console/parts/resources/resource-actions.tsx'
 import { ChangeDatabase } from './change-database.tsx'
 import type { Database } from './database.ts'
 import { databasesChanged } from './use-databases.ts'

@@ -1,7 +1,7 @@
 // The address of a database. The password is asked for when it is copied, and never drawn.
 import { call } from '#console/client/call.ts'
 import { withTouch } from '#console/client/touch.ts'
-import { Command, Copy } from '#console/parts/copy.tsx'
+import { Command, Copy } from '#console/parts/page/copy.tsx'
 import type { Database } from './database.ts'
 
 export function Address({ database }: { readonly database: Database }) {

@@ -1,9 +1,9 @@
 // More or less room, and the budget of a day.
 import { useState } from 'react'
 import { call } from '#console/client/call.ts'
-import { Field } from '#console/parts/field.tsx'
-import { BudgetField, budgetOf, typedBudget } from '#console/parts/budget-field.tsx'
-import { FormDialog } from '#console/parts/form-dialog.tsx'
+import { Field } from '#console/parts/forms/field.tsx'
+import { BudgetField, budgetOf, typedBudget } from '#console/parts/forms/budget-field.tsx'
+import { FormDialog } from '#console/parts/forms/form-dialog.tsx'
 import type { Database } from './database.ts'
 import { databasesChanged } from './use-databases.ts'
 

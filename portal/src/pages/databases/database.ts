@@ -4,7 +4,7 @@ import {
   isResourceChanging,
   RESOURCE_STATES,
   type ResourceState,
-} from '#console/parts/resource-state.ts'
+} from '#console/parts/resources/resource-state.ts'
 
 export type Database = ReplyOf<'GET /v1/databases/:database'>
 export type Role = ReplyOf<'GET /v1/databases/:database/roles'>['data'][number]

@@ -1,10 +1,10 @@
 // One database: its address, four facts, the day, its queries, roles and backups, and what can be
 // done to it.
 import { Link } from '@tanstack/react-router'
-import { Awake } from '#console/parts/awake.tsx'
-import { Loaded } from '#console/parts/loaded.tsx'
-import { reasonToTell } from '#console/parts/resource-state.ts'
-import { StateWord } from '#console/parts/state-word.tsx'
+import { Awake } from '#console/parts/resources/awake.tsx'
+import { Loaded } from '#console/parts/page/loaded.tsx'
+import { reasonToTell } from '#console/parts/resources/resource-state.ts'
+import { StateWord } from '#console/parts/page/state-word.tsx'
 import { Head } from '#console/shell/head.tsx'
 import { Actions } from './actions.tsx'
 import { Address } from './address.tsx'

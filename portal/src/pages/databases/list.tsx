@@ -1,16 +1,16 @@
 // All databases: state, size, budget, joules of today.
 import { useState } from 'react'
 import { bytesShort } from '#console/figures/amounts.ts'
-import { Empty } from '#console/parts/empty.tsx'
-import { Energy } from '#console/parts/energy.tsx'
-import { Loaded } from '#console/parts/loaded.tsx'
+import { Empty } from '#console/parts/page/empty.tsx'
+import { Energy } from '#console/parts/energy/energy.tsx'
+import { Loaded } from '#console/parts/page/loaded.tsx'
 import {
   BUDGET_COLUMN,
   nameColumn,
   stateColumn,
   todayColumn,
-} from '#console/parts/resource-columns.tsx'
-import { Table, type Column } from '#console/parts/table.tsx'
+} from '#console/parts/resources/resource-columns.tsx'
+import { Table, type Column } from '#console/parts/page/table.tsx'
 import { Head } from '#console/shell/head.tsx'
 import { stateOf, type Database } from './database.ts'
 import { NewDatabase } from './new-database.tsx'

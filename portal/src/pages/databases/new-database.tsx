@@ -2,10 +2,10 @@
 import { useRouter } from '@tanstack/react-router'
 import { useState } from 'react'
 import { call } from '#console/client/call.ts'
-import { Select } from '#console/parts/choices.tsx'
-import { Field } from '#console/parts/field.tsx'
-import { BudgetField, budgetOf } from '#console/parts/budget-field.tsx'
-import { FormDialog } from '#console/parts/form-dialog.tsx'
+import { Select } from '#console/parts/forms/choices.tsx'
+import { Field } from '#console/parts/forms/field.tsx'
+import { BudgetField, budgetOf } from '#console/parts/forms/budget-field.tsx'
+import { FormDialog } from '#console/parts/forms/form-dialog.tsx'
 import { databasesChanged } from './use-databases.ts'
 
 const SIZES: readonly (readonly [string, string])[] = [

@@ -3,9 +3,9 @@ import { useState } from 'react'
 import { call } from '#console/client/call.ts'
 import { changed } from '#console/client/queries.ts'
 import { withTouch } from '#console/client/touch.ts'
-import { Choices } from '#console/parts/choices.tsx'
-import { Field } from '#console/parts/field.tsx'
-import { FormDialog } from '#console/parts/form-dialog.tsx'
+import { Choices } from '#console/parts/forms/choices.tsx'
+import { Field } from '#console/parts/forms/field.tsx'
+import { FormDialog } from '#console/parts/forms/form-dialog.tsx'
 
 type Kind = 'writes' | 'reads'
 const KINDS: readonly (readonly [Kind, string, string])[] = [

@@ -2,9 +2,9 @@
 import { useRouter } from '@tanstack/react-router'
 import { useState } from 'react'
 import { call } from '#console/client/call.ts'
-import { Field } from '#console/parts/field.tsx'
-import { FormDialog } from '#console/parts/form-dialog.tsx'
-import { When } from '#console/parts/when.tsx'
+import { Field } from '#console/parts/forms/field.tsx'
+import { FormDialog } from '#console/parts/forms/form-dialog.tsx'
+import { When } from '#console/parts/time/when.tsx'
 import type { Backup, Database } from './database.ts'
 import { databasesChanged } from './use-databases.ts'
 

@@ -1,8 +1,8 @@
 // A deployment as the API shows it, its state and its steps in words. Pure.
 import type { ReplyOf } from '#console/client/operations.ts'
 import { counted } from '#console/figures/time.ts'
-import { resourcePage } from '#console/parts/resource-page.ts'
-import type { ResourceState } from '#console/parts/resource-state.ts'
+import { resourcePage } from '#console/parts/resources/resource-page.ts'
+import type { ResourceState } from '#console/parts/resources/resource-state.ts'
 
 export type Deployment = ReplyOf<'GET /v1/deployments/:deployment'>
 export type Step = Deployment['steps'][number]

@@ -1,7 +1,7 @@
 // The steps of a deployment: what each changes, whether it is there, and the reason of one that failed.
 import { Link } from '@tanstack/react-router'
-import { StateWord } from '#console/parts/state-word.tsx'
-import { Table, type Column } from '#console/parts/table.tsx'
+import { StateWord } from '#console/parts/page/state-word.tsx'
+import { Table, type Column } from '#console/parts/page/table.tsx'
 import { ACTIONS, changeWords, pageOf, stateOfStep, toldChanges, type Step } from './deployment.ts'
 
 export const Steps = (props: { readonly steps: readonly Step[]; readonly file: string }) => (

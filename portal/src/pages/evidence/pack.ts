@@ -1,7 +1,7 @@
 // A pack as the API lists it, and its state in a word.
 import type { ReplyOf } from '#console/client/operations.ts'
 import { share } from '#console/figures/amounts.ts'
-import type { Tone } from '#console/parts/state-word.tsx'
+import type { Tone } from '#console/parts/page/state-word.tsx'
 
 export type Pack = ReplyOf<'GET /v1/compliance/packs'>['data'][number]
 

@@ -1,9 +1,9 @@
 // The actions on a function.
 import { useState } from 'react'
 import { call } from '#console/client/call.ts'
-import { BudgetField, budgetOf, typedBudget } from '#console/parts/budget-field.tsx'
-import { FormDialog } from '#console/parts/form-dialog.tsx'
-import { ResourceActions } from '#console/parts/resource-actions.tsx'
+import { BudgetField, budgetOf, typedBudget } from '#console/parts/forms/budget-field.tsx'
+import { FormDialog } from '#console/parts/forms/form-dialog.tsx'
+import { ResourceActions } from '#console/parts/resources/resource-actions.tsx'
 import type { Deployed } from './function.ts'
 import { functionsChanged } from './use-functions.ts'
 

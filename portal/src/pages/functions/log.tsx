@@ -1,9 +1,9 @@
 // The newest lines of the log of a function, each with the request that wrote it.
 import { useState } from 'react'
 import type { ReplyOf } from '#console/client/operations.ts'
-import { Log } from '#console/parts/log.tsx'
-import { StateWord, type Tone } from '#console/parts/state-word.tsx'
-import type { Column } from '#console/parts/table.tsx'
+import { Log } from '#console/parts/resources/log.tsx'
+import { StateWord, type Tone } from '#console/parts/page/state-word.tsx'
+import type { Column } from '#console/parts/page/table.tsx'
 import type { Deployed } from './function.ts'
 import { useLog } from './use-functions.ts'
 

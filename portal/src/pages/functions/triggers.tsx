@@ -1,8 +1,8 @@
 // What runs a function beside requests: new objects of buckets and times; and the runs that failed for good.
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { Loaded } from '#console/parts/loaded.tsx'
-import { Section } from '#console/parts/section.tsx'
+import { Loaded } from '#console/parts/page/loaded.tsx'
+import { Section } from '#console/parts/page/section.tsx'
 import type { Deployed } from './function.ts'
 import { FailedRuns } from './failed-runs.tsx'
 import { useFailures } from './use-functions.ts'

@@ -2,12 +2,12 @@
 import { memo, type MouseEventHandler } from 'react'
 import { energyExact } from '#console/figures/energy.ts'
 import { balanceExact, moneyExact, moneyShort, type MoneyUnit } from '#console/figures/money.ts'
-import { KnownMark } from '#console/parts/known.tsx'
-import type { BalancedRow } from '#console/parts/ledger-row.ts'
-import { Exact } from '#console/parts/register.tsx'
-import { SmallSeal } from '#console/parts/seal.tsx'
-import { operationName } from '#console/parts/services.ts'
-import { Time, type Times } from '#console/parts/when.tsx'
+import { KnownMark } from '#console/parts/energy/known.tsx'
+import type { BalancedRow } from '#console/parts/ledger/ledger-row.ts'
+import { Exact } from '#console/parts/energy/register.tsx'
+import { SmallSeal } from '#console/parts/ledger/seal.tsx'
+import { operationName } from '#console/parts/charts/services.ts'
+import { Time, type Times } from '#console/parts/time/when.tsx'
 
 type EntryProps = {
   readonly row: BalancedRow

@@ -1,8 +1,8 @@
 // The filters of the ledger. Each is a part of the address.
 import { useState } from 'react'
 import { send } from '#console/client/call.ts'
-import { SERVICES, serviceName } from '#console/parts/services.ts'
-import { saveAs } from '#console/parts/save.ts'
+import { SERVICES, serviceName } from '#console/parts/charts/services.ts'
+import { saveAs } from '#console/parts/browser/save.ts'
 import { CSV_PAGE, CSV_PAGES_MAX, readCsv, type CsvPage, type CsvQuery } from './csv.ts'
 import { queryOf, useFilters, type Filters } from './use-ledger.ts'
 

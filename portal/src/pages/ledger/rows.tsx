@@ -11,10 +11,10 @@ import {
   useSyncExternalStore,
   type MouseEvent,
 } from 'react'
-import { TimeHead } from '#console/parts/when.tsx'
-import { useNow, useZone } from '#console/parts/zone.ts'
-import { isOfProbe, subjectOf, type BalancedRow } from '#console/parts/ledger-row.ts'
-import { PROBE_WORDS, useProbe } from '#console/parts/use-probe.ts'
+import { TimeHead } from '#console/parts/time/when.tsx'
+import { useNow, useZone } from '#console/parts/time/zone.ts'
+import { isOfProbe, subjectOf, type BalancedRow } from '#console/parts/ledger/ledger-row.ts'
+import { PROBE_WORDS, useProbe } from '#console/parts/ledger/use-probe.ts'
 import { useLive } from '#console/live/use-live.ts'
 import { useUnit } from '#console/live/use-unit.ts'
 import { EntryRow } from './entry-row.tsx'

@@ -7,10 +7,10 @@ import { call } from '#console/client/call.ts'
 import type { ReplyOf } from '#console/client/operations.ts'
 import { changed, read } from '#console/client/queries.ts'
 import { withTouch } from '#console/client/touch.ts'
-import { Choices } from '#console/parts/choices.tsx'
-import { ProblemNote } from '#console/parts/loaded.tsx'
-import { useAction } from '#console/parts/use-action.ts'
-import { proposedScope, SCOPE_WORDS, SCOPES } from '#console/parts/scopes.ts'
+import { Choices } from '#console/parts/forms/choices.tsx'
+import { ProblemNote } from '#console/parts/page/loaded.tsx'
+import { useAction } from '#console/parts/forms/use-action.ts'
+import { proposedScope, SCOPE_WORDS, SCOPES } from '#console/parts/forms/scopes.ts'
 
 /** The command line waits on this machine alone. */
 const WAITING = /^http:\/\/127\.0\.0\.1:\d{4,5}\//

@@ -4,7 +4,7 @@ import type { MemberRole } from '#contract/roles.ts'
 import { call } from '#console/client/call.ts'
 import { changed } from '#console/client/queries.ts'
 import { withTouch } from '#console/client/touch.ts'
-import { FormDialog } from '#console/parts/form-dialog.tsx'
+import { FormDialog } from '#console/parts/forms/form-dialog.tsx'
 import type { Member } from './member.ts'
 import { MemberFields } from './member-fields.tsx'
 

@@ -1,7 +1,7 @@
 // What a member is asked: name, contact and role.
 import type { MemberRole } from '#contract/roles.ts'
-import { Choices } from '#console/parts/choices.tsx'
-import { Field } from '#console/parts/field.tsx'
+import { Choices } from '#console/parts/forms/choices.tsx'
+import { Field } from '#console/parts/forms/field.tsx'
 import { choicesOf } from './member.ts'
 
 export type MemberTexts = {

@@ -1,7 +1,7 @@
 // Members as the API lists them, roles in words, and what the one who is signed in may do to another.
 import { RIGHTS, ROLES, type MemberRole } from '#contract/roles.ts'
 import type { ReplyOf } from '#console/client/operations.ts'
-import type { Tone } from '#console/parts/state-word.tsx'
+import type { Tone } from '#console/parts/page/state-word.tsx'
 
 export type Member = ReplyOf<'GET /v1/members'>['data'][number]
 

@@ -2,7 +2,7 @@
 import { call } from '#console/client/call.ts'
 import { changed } from '#console/client/queries.ts'
 import { withTouch } from '#console/client/touch.ts'
-import { Confirm } from '#console/parts/confirm.tsx'
+import { Confirm } from '#console/parts/forms/confirm.tsx'
 import type { Member } from './member.ts'
 
 export function RemoveMember(props: { readonly member: Member; readonly onClose: () => void }) {

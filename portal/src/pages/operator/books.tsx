@@ -1,11 +1,11 @@
 // The books: when they were checked and what was found, the signers, and the backups of databases.
 import type { ReplyOf } from '#console/client/operations.ts'
-import { Facts } from '#console/parts/facts.tsx'
-import { Loaded } from '#console/parts/loaded.tsx'
-import { Section } from '#console/parts/section.tsx'
-import { StateWord } from '#console/parts/state-word.tsx'
-import { Table, type Column } from '#console/parts/table.tsx'
-import { When } from '#console/parts/when.tsx'
+import { Facts } from '#console/parts/page/facts.tsx'
+import { Loaded } from '#console/parts/page/loaded.tsx'
+import { Section } from '#console/parts/page/section.tsx'
+import { StateWord } from '#console/parts/page/state-word.tsx'
+import { Table, type Column } from '#console/parts/page/table.tsx'
+import { When } from '#console/parts/time/when.tsx'
 import { useBooks } from './use-operator.ts'
 
 type BooksReply = ReplyOf<'GET /v1/operator/books'>

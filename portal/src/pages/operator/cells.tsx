@@ -1,9 +1,9 @@
 // The cells: every process of the node, with what it uses.
 import { bytesShort } from '#console/figures/amounts.ts'
 import { power } from '#console/figures/energy.ts'
-import { Section } from '#console/parts/section.tsx'
-import { StateWord } from '#console/parts/state-word.tsx'
-import { Table, type Column } from '#console/parts/table.tsx'
+import { Section } from '#console/parts/page/section.tsx'
+import { StateWord } from '#console/parts/page/state-word.tsx'
+import { Table, type Column } from '#console/parts/page/table.tsx'
 import { cellState, njPerS, type CellFacts } from './node.ts'
 import { WithNode } from './with-node.tsx'
 

@@ -1,6 +1,6 @@
 // The texts of an incident, as the status page has them.
 import type { ReplyOf } from '#console/client/operations.ts'
-import { When } from '#console/parts/when.tsx'
+import { When } from '#console/parts/time/when.tsx'
 
 export type Incident = ReplyOf<'GET /v1/operator/incidents'>['data'][number]
 

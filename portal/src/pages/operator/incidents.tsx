@@ -1,9 +1,9 @@
 // The incidents of regions: written here, previewed, and shown to everybody by the status page.
 import { useState } from 'react'
-import { Empty } from '#console/parts/empty.tsx'
-import { Loaded } from '#console/parts/loaded.tsx'
-import { Section } from '#console/parts/section.tsx'
-import { StateWord } from '#console/parts/state-word.tsx'
+import { Empty } from '#console/parts/page/empty.tsx'
+import { Loaded } from '#console/parts/page/loaded.tsx'
+import { Section } from '#console/parts/page/section.tsx'
+import { StateWord } from '#console/parts/page/state-word.tsx'
 import { IncidentForm, type Doing } from './incident-form.tsx'
 import { IncidentText, type Incident } from './incident-text.tsx'
 import { useIncidents } from './use-operator.ts'

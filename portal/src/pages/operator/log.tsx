@@ -3,12 +3,12 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { ReplyOf } from '#console/client/operations.ts'
 import { read } from '#console/client/queries.ts'
-import { Select } from '#console/parts/choices.tsx'
-import { Loaded } from '#console/parts/loaded.tsx'
-import { Section } from '#console/parts/section.tsx'
-import { StateWord, type Tone } from '#console/parts/state-word.tsx'
-import { Table, type Column } from '#console/parts/table.tsx'
-import { TimeHead, When } from '#console/parts/when.tsx'
+import { Select } from '#console/parts/forms/choices.tsx'
+import { Loaded } from '#console/parts/page/loaded.tsx'
+import { Section } from '#console/parts/page/section.tsx'
+import { StateWord, type Tone } from '#console/parts/page/state-word.tsx'
+import { Table, type Column } from '#console/parts/page/table.tsx'
+import { TimeHead, When } from '#console/parts/time/when.tsx'
 
 const REFRESH_MS = 10_000
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const

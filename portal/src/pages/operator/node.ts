@@ -1,6 +1,6 @@
 // Sums over the facts of the node.
 import type { ReplyOf } from '#console/client/operations.ts'
-import type { Tone } from '#console/parts/state-word.tsx'
+import type { Tone } from '#console/parts/page/state-word.tsx'
 
 export type NodeFacts = NonNullable<ReplyOf<'GET /v1/operator/node'>['facts']>
 export type CellFacts = NodeFacts['cells'][number]

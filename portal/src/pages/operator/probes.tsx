@@ -3,11 +3,11 @@ import { useQuery } from '@tanstack/react-query'
 import type { ReplyOf } from '#console/client/operations.ts'
 import { read } from '#console/client/queries.ts'
 import { energyExact, energyShort } from '#console/figures/energy.ts'
-import { Loaded } from '#console/parts/loaded.tsx'
-import { Section } from '#console/parts/section.tsx'
-import { StateWord, type Tone } from '#console/parts/state-word.tsx'
-import { Table, type Column } from '#console/parts/table.tsx'
-import { WhenOrNever } from '#console/parts/when.tsx'
+import { Loaded } from '#console/parts/page/loaded.tsx'
+import { Section } from '#console/parts/page/section.tsx'
+import { StateWord, type Tone } from '#console/parts/page/state-word.tsx'
+import { Table, type Column } from '#console/parts/page/table.tsx'
+import { WhenOrNever } from '#console/parts/time/when.tsx'
 
 type Component = ReplyOf<'GET /v1/probe'>['components'][number]
 

@@ -5,9 +5,9 @@ import { call } from '#console/client/call.ts'
 import type { ReplyOf } from '#console/client/operations.ts'
 import { read } from '#console/client/queries.ts'
 import { withTouch } from '#console/client/touch.ts'
-import { Confirm } from '#console/parts/confirm.tsx'
-import { Field } from '#console/parts/field.tsx'
-import { FormDialog } from '#console/parts/form-dialog.tsx'
+import { Confirm } from '#console/parts/forms/confirm.tsx'
+import { Field } from '#console/parts/forms/field.tsx'
+import { FormDialog } from '#console/parts/forms/form-dialog.tsx'
 import { accountsChanged } from './use-operator.ts'
 
 type Account = ReplyOf<'GET /v1/operator/accounts'>['data'][number]

@@ -1,6 +1,6 @@
 // A part that shows facts of the node; it says so where the agent does not answer.
 import type { ReactNode } from 'react'
-import { Loaded } from '#console/parts/loaded.tsx'
+import { Loaded } from '#console/parts/page/loaded.tsx'
 import type { NodeFacts } from './node.ts'
 import { useNode } from './use-operator.ts'
 

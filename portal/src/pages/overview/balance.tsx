@@ -7,9 +7,9 @@ import { balanceExact, type MoneyUnit } from '#console/figures/money.ts'
 import { daysLeft, lasting } from '#console/figures/time.ts'
 import { useIsLate, useLive } from '#console/live/use-live.ts'
 import { useToday } from '#console/live/use-today.ts'
-import { Loaded } from '#console/parts/loaded.tsx'
-import { Section } from '#console/parts/section.tsx'
-import { useNow } from '#console/parts/zone.ts'
+import { Loaded } from '#console/parts/page/loaded.tsx'
+import { Section } from '#console/parts/page/section.tsx'
+import { useNow } from '#console/parts/time/zone.ts'
 
 /** The live stream tells nothing of the free joules. */
 const SHOWN_MS = 60_000

@@ -4,8 +4,8 @@ import { Link } from '@tanstack/react-router'
 import { read } from '#console/client/queries.ts'
 import { energyShort } from '#console/figures/energy.ts'
 import { useLive } from '#console/live/use-live.ts'
-import { Limit } from '#console/parts/limit.tsx'
-import { Section } from '#console/parts/section.tsx'
+import { Limit } from '#console/parts/energy/limit.tsx'
+import { Section } from '#console/parts/page/section.tsx'
 
 const SHOWN = 3
 

@@ -7,14 +7,19 @@ import { energyShort } from '#console/figures/energy.ts'
 import { minuteTime } from '#console/figures/time.ts'
 import { useLive } from '#console/live/use-live.ts'
 import { useMissed } from '#console/live/use-missed.ts'
-import { Command } from '#console/parts/copy.tsx'
-import { Loaded } from '#console/parts/loaded.tsx'
-import { SmallSeal } from '#console/parts/seal.tsx'
-import { Section } from '#console/parts/section.tsx'
-import { operationName } from '#console/parts/services.ts'
-import { folded, isFolded, readsWords, type Reads as ReadsRow } from '#console/parts/folded.ts'
-import { joined, rowOfCharge, subjectOf, type Row } from '#console/parts/ledger-row.ts'
-import { useNow, useZone } from '#console/parts/zone.ts'
+import { Command } from '#console/parts/page/copy.tsx'
+import { Loaded } from '#console/parts/page/loaded.tsx'
+import { SmallSeal } from '#console/parts/ledger/seal.tsx'
+import { Section } from '#console/parts/page/section.tsx'
+import { operationName } from '#console/parts/charts/services.ts'
+import {
+  folded,
+  isFolded,
+  readsWords,
+  type Reads as ReadsRow,
+} from '#console/parts/ledger/folded.ts'
+import { joined, rowOfCharge, subjectOf, type Row } from '#console/parts/ledger/ledger-row.ts'
+import { useNow, useZone } from '#console/parts/time/zone.ts'
 import { newestCharges } from './newest-charges.ts'
 
 const SHOWN = 7

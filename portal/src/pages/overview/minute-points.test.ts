@@ -1,7 +1,7 @@
 // The minutes before a page was opened, as points of its chart.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { runsOf } from '#console/parts/runs.ts'
+import { runsOf } from '#console/parts/charts/runs.ts'
 import { minutePoints } from './minute-points.ts'
 
 const row = {

@@ -1,8 +1,8 @@
 // The newest charges for a short list: further pages are read while what was read is the price of looking, as after a walk
 // through the console.
 import type { ReplyOf } from '#console/client/operations.ts'
-import { isLook } from '#console/parts/folded.ts'
-import { rowOfEntry, type Row } from '#console/parts/ledger-row.ts'
+import { isLook } from '#console/parts/ledger/folded.ts'
+import { rowOfEntry, type Row } from '#console/parts/ledger/ledger-row.ts'
 
 type LedgerPage = Pick<ReplyOf<'GET /v1/ledger'>, 'data' | 'next_cursor'>
 /** Answers with the page after a cursor; the first page without one. */

@@ -5,7 +5,7 @@ import { useState } from 'react'
 import type { Session } from '#console/client/operations.ts'
 import { read } from '#console/client/queries.ts'
 import { useLive } from '#console/live/use-live.ts'
-import { Section } from '#console/parts/section.tsx'
+import { Section } from '#console/parts/page/section.tsx'
 import { declined } from './declined.ts'
 import { nextStep } from './next-step.ts'
 

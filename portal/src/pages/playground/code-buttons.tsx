@@ -2,7 +2,7 @@
 import { codeOf, type Language } from '#console/chat/code.ts'
 import type { ChatBody } from '#console/chat/stream.ts'
 import { apiUrl } from '#console/client/api-url.ts'
-import { Copy } from '#console/parts/copy.tsx'
+import { Copy } from '#console/parts/page/copy.tsx'
 
 const LANGUAGES: readonly (readonly [Language, string])[] = [
   ['curl', 'Copy as curl'],

@@ -1,6 +1,6 @@
 // On a phone the joules of the answer stick to the top of the page.
 import { energyShort } from '#console/figures/energy.ts'
-import { Register } from '#console/parts/register.tsx'
+import { Register } from '#console/parts/energy/register.tsx'
 import { AnswerStrip, figureOf, titleOf } from './meter.tsx'
 import { billed, isAwaited, type Turn } from './turn.ts'
 import { useCharge } from './use-charge.ts'

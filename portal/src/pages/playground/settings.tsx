@@ -1,7 +1,7 @@
 // Model, longest answer, temperature: the first two bound what an answer can cost.
 import { useQuery } from '@tanstack/react-query'
 import { read } from '#console/client/queries.ts'
-import { Select } from '#console/parts/choices.tsx'
+import { Select } from '#console/parts/forms/choices.tsx'
 import type { ChatSettings } from './use-chat.ts'
 
 const LENGTHS = [64, 256, 1024, 4096]

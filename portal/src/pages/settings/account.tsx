@@ -5,11 +5,11 @@ import { call } from '#console/client/call.ts'
 import { changed, read } from '#console/client/queries.ts'
 import { withTouch } from '#console/client/touch.ts'
 import { balanceShort } from '#console/figures/money.ts'
-import { Field } from '#console/parts/field.tsx'
-import { Form } from '#console/parts/form.tsx'
-import { Loaded, ProblemNote } from '#console/parts/loaded.tsx'
-import { Section } from '#console/parts/section.tsx'
-import { useAction } from '#console/parts/use-action.ts'
+import { Field } from '#console/parts/forms/field.tsx'
+import { Form } from '#console/parts/forms/form.tsx'
+import { Loaded, ProblemNote } from '#console/parts/page/loaded.tsx'
+import { Section } from '#console/parts/page/section.tsx'
+import { useAction } from '#console/parts/forms/use-action.ts'
 
 export function Account() {
   const query = useQuery(read('GET /v1/account', {}))

@@ -3,9 +3,9 @@ import { useState } from 'react'
 import { call } from '#console/client/call.ts'
 import type { ReplyOf } from '#console/client/operations.ts'
 import { withTouch } from '#console/client/touch.ts'
-import { FormDialog } from '#console/parts/form-dialog.tsx'
-import { Secret } from '#console/parts/secret.tsx'
-import { When } from '#console/parts/when.tsx'
+import { FormDialog } from '#console/parts/forms/form-dialog.tsx'
+import { Secret } from '#console/parts/forms/secret.tsx'
+import { When } from '#console/parts/time/when.tsx'
 
 const TITLE = 'Add another device'
 

@@ -1,8 +1,8 @@
 // How this browser shows things: kept in it alone.
 import { useSyncExternalStore } from 'react'
-import { Select } from '#console/parts/choices.tsx'
-import { Section } from '#console/parts/section.tsx'
-import { settings } from '#console/parts/settings.ts'
+import { Select } from '#console/parts/forms/choices.tsx'
+import { Section } from '#console/parts/page/section.tsx'
+import { settings } from '#console/parts/browser/settings.ts'
 
 const ZONES = [
   ['UTC', 'UTC, as the ledger has them'],

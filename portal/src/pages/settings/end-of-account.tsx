@@ -4,11 +4,11 @@ import { useState } from 'react'
 import { call } from '#console/client/call.ts'
 import { changed, read } from '#console/client/queries.ts'
 import { withTouch } from '#console/client/touch.ts'
-import { Confirm } from '#console/parts/confirm.tsx'
-import { ProblemNote } from '#console/parts/loaded.tsx'
-import { Section } from '#console/parts/section.tsx'
-import { useAction } from '#console/parts/use-action.ts'
-import { When } from '#console/parts/when.tsx'
+import { Confirm } from '#console/parts/forms/confirm.tsx'
+import { ProblemNote } from '#console/parts/page/loaded.tsx'
+import { Section } from '#console/parts/page/section.tsx'
+import { useAction } from '#console/parts/forms/use-action.ts'
+import { When } from '#console/parts/time/when.tsx'
 
 export function EndOfAccount() {
   const account = useQuery(read('GET /v1/account', {})).data

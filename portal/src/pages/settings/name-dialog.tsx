@@ -1,7 +1,7 @@
 // A dialog that asks for the name of a passkey.
 import { useState } from 'react'
-import { Field } from '#console/parts/field.tsx'
-import { FormDialog } from '#console/parts/form-dialog.tsx'
+import { Field } from '#console/parts/forms/field.tsx'
+import { FormDialog } from '#console/parts/forms/form-dialog.tsx'
 
 export function NameDialog(props: {
   readonly title: string

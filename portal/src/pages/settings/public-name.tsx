@@ -6,9 +6,9 @@ import { changed, read } from '#console/client/queries.ts'
 import { share } from '#console/figures/amounts.ts'
 import { grouped } from '#console/figures/digits.ts'
 import type { ReplyOf } from '#console/client/operations.ts'
-import { Confirm } from '#console/parts/confirm.tsx'
-import { Loaded } from '#console/parts/loaded.tsx'
-import { Section } from '#console/parts/section.tsx'
+import { Confirm } from '#console/parts/forms/confirm.tsx'
+import { Loaded } from '#console/parts/page/loaded.tsx'
+import { Section } from '#console/parts/page/section.tsx'
 
 type Rate = ReplyOf<'GET /v1/account/error-rate'>
 

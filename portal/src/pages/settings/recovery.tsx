@@ -5,12 +5,12 @@ import { call } from '#console/client/call.ts'
 import { changed, read } from '#console/client/queries.ts'
 import { withTouch } from '#console/client/touch.ts'
 import { counted } from '#console/figures/time.ts'
-import { RecoveryCodes } from '#console/parts/codes.tsx'
-import { Dialog } from '#console/parts/dialog.tsx'
-import { Loaded } from '#console/parts/loaded.tsx'
-import { Section } from '#console/parts/section.tsx'
-import { useAction } from '#console/parts/use-action.ts'
-import { Refusal } from '#console/parts/refusal.tsx'
+import { RecoveryCodes } from '#console/parts/forms/codes.tsx'
+import { Dialog } from '#console/parts/forms/dialog.tsx'
+import { Loaded } from '#console/parts/page/loaded.tsx'
+import { Section } from '#console/parts/page/section.tsx'
+import { useAction } from '#console/parts/forms/use-action.ts'
+import { Refusal } from '#console/parts/forms/refusal.tsx'
 
 const FEW = 3
 

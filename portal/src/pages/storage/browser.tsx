@@ -1,8 +1,8 @@
 // What is in a bucket below a prefix: prefixes first, then objects. Files are dropped anywhere on it.
 import { Link } from '@tanstack/react-router'
-import { Empty } from '#console/parts/empty.tsx'
-import { Loaded } from '#console/parts/loaded.tsx'
-import { MoreRows } from '#console/parts/more-rows.tsx'
+import { Empty } from '#console/parts/page/empty.tsx'
+import { Loaded } from '#console/parts/page/loaded.tsx'
+import { MoreRows } from '#console/parts/page/more-rows.tsx'
 import { Head } from '#console/shell/head.tsx'
 import { DropZone, UploadButton } from './drop-zone.tsx'
 import { copyCommand } from './link.ts'

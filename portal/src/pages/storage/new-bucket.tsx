@@ -1,8 +1,8 @@
 // A new bucket. Its name is one for the whole service.
 import { useState } from 'react'
 import { makeBucket } from '#console/client/s3.ts'
-import { Field } from '#console/parts/field.tsx'
-import { FormDialog } from '#console/parts/form-dialog.tsx'
+import { Field } from '#console/parts/forms/field.tsx'
+import { FormDialog } from '#console/parts/forms/form-dialog.tsx'
 import { useGo } from './place.ts'
 import { bucketsChanged } from './use-storage.ts'
 

@@ -2,8 +2,8 @@
 import { Link } from '@tanstack/react-router'
 import type { StoredObject } from '#console/client/s3.ts'
 import { bytesExact, bytesShort } from '#console/figures/amounts.ts'
-import { Table, type Column } from '#console/parts/table.tsx'
-import { When } from '#console/parts/when.tsx'
+import { Table, type Column } from '#console/parts/page/table.tsx'
+import { When } from '#console/parts/time/when.tsx'
 import { lastPart, linkTo } from './place.ts'
 
 type Entry = { readonly prefix: string } | { readonly object: StoredObject }

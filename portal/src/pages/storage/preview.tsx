@@ -3,7 +3,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { call } from '#console/client/call.ts'
 import { readText, type Place } from '#console/client/s3.ts'
-import { Loaded } from '#console/parts/loaded.tsx'
+import { Loaded } from '#console/parts/page/loaded.tsx'
 import { lastPart } from './place.ts'
 
 const PICTURES = /\.(png|jpe?g|gif|webp|avif|svg|ico)$/i

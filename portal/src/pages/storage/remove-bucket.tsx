@@ -1,7 +1,7 @@
 // An empty bucket can be removed.
 import { useState } from 'react'
 import { removeBucket } from '#console/client/s3.ts'
-import { Confirm } from '#console/parts/confirm.tsx'
+import { Confirm } from '#console/parts/forms/confirm.tsx'
 import { useGo } from './place.ts'
 import { bucketsChanged } from './use-storage.ts'
 

@@ -1,8 +1,8 @@
 // The uploads under way, with their progress; those that did not go through say why.
 import type { BegunUpload } from '#console/client/begun-uploads.ts'
 import { bytesShort, share } from '#console/figures/amounts.ts'
-import { ProblemNote } from '#console/parts/loaded.tsx'
-import { useAction } from '#console/parts/use-action.ts'
+import { ProblemNote } from '#console/parts/page/loaded.tsx'
+import { useAction } from '#console/parts/forms/use-action.ts'
 import { shown } from './place.ts'
 import type { Upload, Uploads } from './use-uploads.ts'
 

@@ -2,7 +2,7 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { changed, queryClient, read } from '#console/client/queries.ts'
 import { headObject, listObjects, type Place, type StoredObject } from '#console/client/s3.ts'
-import { useNow } from '#console/parts/zone.ts'
+import { useNow } from '#console/parts/time/zone.ts'
 
 /** The most that one page has. */
 const BUCKETS_MAX = '1000'

@@ -3,9 +3,9 @@ import { useState } from 'react'
 import { call } from '#console/client/call.ts'
 import { changed } from '#console/client/queries.ts'
 import { withTouch } from '#console/client/touch.ts'
-import { Choices } from '#console/parts/choices.tsx'
-import { FormDialog } from '#console/parts/form-dialog.tsx'
-import { Secret } from '#console/parts/secret.tsx'
+import { Choices } from '#console/parts/forms/choices.tsx'
+import { FormDialog } from '#console/parts/forms/form-dialog.tsx'
+import { Secret } from '#console/parts/forms/secret.tsx'
 import type { Token } from './token.ts'
 
 const HOUR_S = 3600

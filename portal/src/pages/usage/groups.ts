@@ -1,5 +1,5 @@
 // The groups of a range as people know them: names in place of ids, and all sign-ins of the portal as one.
-import { operationName, serviceName } from '#console/parts/services.ts'
+import { operationName, serviceName } from '#console/parts/charts/services.ts'
 import type { GroupBy, UsageRow } from './use-usage.ts'
 
 /** Names of what is in no group. */

@@ -1,7 +1,7 @@
 // A range of time of the usage page: a preset, or what was dragged in the chart; and the range before it, of the same
 // length, for comparison.
 import { clock, day, type Zone } from '#console/figures/time.ts'
-import { STEP_MS, type Range, type Step } from '#console/parts/range.ts'
+import { STEP_MS, type Range, type Step } from '#console/parts/charts/range.ts'
 
 export const PRESETS = {
   hour: { title: 'Last hour', ms: 3_600_000, step: 'minute' },

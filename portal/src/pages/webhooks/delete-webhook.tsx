@@ -1,7 +1,7 @@
 // The deletion of a webhook leads back to the list.
 import { useRouter } from '@tanstack/react-router'
 import { call } from '#console/client/call.ts'
-import { Confirm } from '#console/parts/confirm.tsx'
+import { Confirm } from '#console/parts/forms/confirm.tsx'
 import { webhooksChanged } from './use-webhooks.ts'
 import { webhookName, type Webhook } from './webhook.ts'
 

@@ -1,9 +1,9 @@
 // What happened to a delivery: its attempts, the answer as text, when it is tried again, and a replay.
 import { call } from '#console/client/call.ts'
-import { Copy } from '#console/parts/copy.tsx'
-import { ProblemNote } from '#console/parts/loaded.tsx'
-import { useAction } from '#console/parts/use-action.ts'
-import { When } from '#console/parts/when.tsx'
+import { Copy } from '#console/parts/page/copy.tsx'
+import { ProblemNote } from '#console/parts/page/loaded.tsx'
+import { useAction } from '#console/parts/forms/use-action.ts'
+import { When } from '#console/parts/time/when.tsx'
 import { webhooksChanged } from './use-webhooks.ts'
 import type { Delivery, Webhook } from './webhook.ts'
 

@@ -1,9 +1,9 @@
 // One webhook: does it arrive, what was sent, and what can be done.
 import { Link } from '@tanstack/react-router'
-import { Facts } from '#console/parts/facts.tsx'
-import { Loaded } from '#console/parts/loaded.tsx'
-import { StateWord } from '#console/parts/state-word.tsx'
-import { When } from '#console/parts/when.tsx'
+import { Facts } from '#console/parts/page/facts.tsx'
+import { Loaded } from '#console/parts/page/loaded.tsx'
+import { StateWord } from '#console/parts/page/state-word.tsx'
+import { When } from '#console/parts/time/when.tsx'
 import { Head } from '#console/shell/head.tsx'
 import { Actions } from './actions.tsx'
 import { Deliveries } from './deliveries.tsx'

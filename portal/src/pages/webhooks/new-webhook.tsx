@@ -3,7 +3,7 @@ import { useRouter } from '@tanstack/react-router'
 import { useState } from 'react'
 import { call } from '#console/client/call.ts'
 import { withTouch } from '#console/client/touch.ts'
-import { Secret } from '#console/parts/secret.tsx'
+import { Secret } from '#console/parts/forms/secret.tsx'
 import { WebhookForm } from './webhook-form.tsx'
 import { webhooksChanged } from './use-webhooks.ts'
 

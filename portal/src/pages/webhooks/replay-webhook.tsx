@@ -1,8 +1,8 @@
 // A replay: the events of a time are sent again, those that failed or all.
 import { useState } from 'react'
 import { call } from '#console/client/call.ts'
-import { Choices, Select } from '#console/parts/choices.tsx'
-import { FormDialog } from '#console/parts/form-dialog.tsx'
+import { Choices, Select } from '#console/parts/forms/choices.tsx'
+import { FormDialog } from '#console/parts/forms/form-dialog.tsx'
 import { webhooksChanged } from './use-webhooks.ts'
 import type { Webhook } from './webhook.ts'
 

@@ -1,7 +1,7 @@
 // Another secret of a webhook, which is shown once.
 import { call } from '#console/client/call.ts'
 import { withTouch } from '#console/client/touch.ts'
-import { Confirm } from '#console/parts/confirm.tsx'
+import { Confirm } from '#console/parts/forms/confirm.tsx'
 import { webhooksChanged } from './use-webhooks.ts'
 import type { Webhook } from './webhook.ts'
 

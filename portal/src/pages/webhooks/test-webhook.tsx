@@ -1,8 +1,8 @@
 // A test: a synthetic event of a type that the webhook asks for.
 import { useState } from 'react'
 import { call } from '#console/client/call.ts'
-import { Select } from '#console/parts/choices.tsx'
-import { FormDialog } from '#console/parts/form-dialog.tsx'
+import { Select } from '#console/parts/forms/choices.tsx'
+import { FormDialog } from '#console/parts/forms/form-dialog.tsx'
 import { webhooksChanged } from './use-webhooks.ts'
 import type { Webhook } from './webhook.ts'
 

@@ -1,7 +1,7 @@
 // The form of a webhook: where it sends to, what it sends, and words to recognise it.
 import { useState } from 'react'
-import { Field } from '#console/parts/field.tsx'
-import { FormDialog } from '#console/parts/form-dialog.tsx'
+import { Field } from '#console/parts/forms/field.tsx'
+import { FormDialog } from '#console/parts/forms/form-dialog.tsx'
 import { EVENT_GROUPS } from './webhook.ts'
 
 export type WebhookFields = {

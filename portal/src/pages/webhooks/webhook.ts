@@ -1,6 +1,6 @@
 // A webhook and a delivery as the API shows them, and their states in a word.
 import type { ReplyOf } from '#console/client/operations.ts'
-import type { Tone } from '#console/parts/state-word.tsx'
+import type { Tone } from '#console/parts/page/state-word.tsx'
 
 export type Webhook = ReplyOf<'GET /v1/webhooks/:webhook'>
 export type Delivery = ReplyOf<'GET /v1/webhook-deliveries'>['data'][number]

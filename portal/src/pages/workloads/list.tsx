@@ -1,15 +1,15 @@
 // All workloads: state, image, instances, budget, joules of today; and the passwords by which their images are pulled.
 import { counted } from '#console/figures/time.ts'
-import { DeployedList } from '#console/parts/deployed-list.tsx'
-import { EnergyToday } from '#console/parts/energy-today.tsx'
+import { DeployedList } from '#console/parts/resources/deployed-list.tsx'
+import { EnergyToday } from '#console/parts/resources/energy-today.tsx'
 import {
   BUDGET_COLUMN,
   nameColumn,
   stateColumn,
   todayColumn,
-} from '#console/parts/resource-columns.tsx'
-import type { Column } from '#console/parts/table.tsx'
-import { stateOf } from '#console/parts/versioned.ts'
+} from '#console/parts/resources/resource-columns.tsx'
+import type { Column } from '#console/parts/page/table.tsx'
+import { stateOf } from '#console/parts/resources/versioned.ts'
 import { Head } from '#console/shell/head.tsx'
 import { Registries } from './registries.tsx'
 import { useWorkloads } from './use-workloads.ts'

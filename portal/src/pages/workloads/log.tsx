@@ -1,8 +1,8 @@
 // The newest lines of the log of a workload.
 import { useState } from 'react'
 import type { ReplyOf } from '#console/client/operations.ts'
-import { Log } from '#console/parts/log.tsx'
-import type { Column } from '#console/parts/table.tsx'
+import { Log } from '#console/parts/resources/log.tsx'
+import type { Column } from '#console/parts/page/table.tsx'
 import { useLog } from './use-workloads.ts'
 import type { Workload } from './workload.ts'
 

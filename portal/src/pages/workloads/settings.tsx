@@ -1,8 +1,8 @@
 // What a workload was deployed with: image, port, command, health, hosts, and the names of its variables.
 import type { ReactNode } from 'react'
 import { bytesShort } from '#console/figures/amounts.ts'
-import { Command } from '#console/parts/copy.tsx'
-import { Section } from '#console/parts/section.tsx'
+import { Command } from '#console/parts/page/copy.tsx'
+import { Section } from '#console/parts/page/section.tsx'
 import type { Workload } from './workload.ts'
 
 export function Settings({ one }: { readonly one: Workload }) {

@@ -1,11 +1,11 @@
 // The versions that are kept; each that could be started can answer again.
 import { useState, type ReactNode } from 'react'
-import { Confirm } from './confirm.tsx'
-import { Section } from './section.tsx'
-import { StateWord } from './state-word.tsx'
-import { actions, Table, type Column } from './table.tsx'
+import { Confirm } from '#console/parts/forms/confirm.tsx'
+import { Section } from '#console/parts/page/section.tsx'
+import { StateWord } from '#console/parts/page/state-word.tsx'
+import { actions, Table, type Column } from '#console/parts/page/table.tsx'
 import { stateOfVersion, type Version, type Versioned } from './versioned.ts'
-import { When } from './when.tsx'
+import { When } from '#console/parts/time/when.tsx'
 
 export function Versions<Kept extends Version>(props: {
   readonly one: Versioned<Kept>

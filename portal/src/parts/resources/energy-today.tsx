@@ -3,9 +3,9 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { read, readPages, rowsOf, useRest } from '#console/client/queries.ts'
 import { moneyShort } from '#console/figures/money.ts'
 import { useUnit } from '#console/live/use-unit.ts'
-import { Energy } from './energy.tsx'
-import type { Fact } from './facts.tsx'
-import { useNow } from './zone.ts'
+import { Energy } from '#console/parts/energy/energy.tsx'
+import type { Fact } from '#console/parts/page/facts.tsx'
+import { useNow } from '#console/parts/time/zone.ts'
 
 /** The energy of the day is at most so old. */
 const ENERGY_MS = 60_000

@@ -2,8 +2,8 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { ResourceState } from './resource-state.ts'
-import { StateWord } from './state-word.tsx'
-import type { Column } from './table.tsx'
+import { StateWord } from '#console/parts/page/state-word.tsx'
+import type { Column } from '#console/parts/page/table.tsx'
 
 type Listed = {
   readonly name: string

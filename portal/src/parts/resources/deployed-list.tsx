@@ -1,10 +1,10 @@
 // The list of what is deployed by a command, with the command that deploys more.
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { Command } from './copy.tsx'
-import { Empty } from './empty.tsx'
-import { Loaded } from './loaded.tsx'
-import { Table, type Column } from './table.tsx'
+import { Command } from '#console/parts/page/copy.tsx'
+import { Empty } from '#console/parts/page/empty.tsx'
+import { Loaded } from '#console/parts/page/loaded.tsx'
+import { Table, type Column } from '#console/parts/page/table.tsx'
 
 export function DeployedList<Row extends { readonly id: string }>(props: {
   readonly query: UseQueryResult<{ readonly data: readonly Row[] }>

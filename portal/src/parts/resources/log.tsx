@@ -1,11 +1,11 @@
 // The newest lines of a log: searched and followed. Text, never HTML.
 import type { UseQueryResult } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Field } from './field.tsx'
-import { Loaded } from './loaded.tsx'
-import { Section } from './section.tsx'
-import { Table, type Column } from './table.tsx'
-import { TimeHead, When } from './when.tsx'
+import { Field } from '#console/parts/forms/field.tsx'
+import { Loaded } from '#console/parts/page/loaded.tsx'
+import { Section } from '#console/parts/page/section.tsx'
+import { Table, type Column } from '#console/parts/page/table.tsx'
+import { TimeHead, When } from '#console/parts/time/when.tsx'
 
 type Line = { readonly at: string; readonly text: string }
 

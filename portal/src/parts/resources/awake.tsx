@@ -1,7 +1,7 @@
 // The day of a resource as a band: when it was awake, and the causes.
 import type { UseQueryResult } from '@tanstack/react-query'
 import { left, tableTime } from '#console/figures/time.ts'
-import { DayBand } from './day-band.tsx'
+import { DayBand } from '#console/parts/charts/day-band.tsx'
 import {
   lengthOf,
   sleptWords,
@@ -10,11 +10,11 @@ import {
   type Interval,
   type Wakers,
 } from './intervals.ts'
-import { Loaded } from './loaded.tsx'
-import { Section } from './section.tsx'
-import type { ServiceName } from './services.ts'
-import { Table, type Column } from './table.tsx'
-import { useNow } from './zone.ts'
+import { Loaded } from '#console/parts/page/loaded.tsx'
+import { Section } from '#console/parts/page/section.tsx'
+import type { ServiceName } from '#console/parts/charts/services.ts'
+import { Table, type Column } from '#console/parts/page/table.tsx'
+import { useNow } from '#console/parts/time/zone.ts'
 
 const DAY_MS = 86_400_000
 

@@ -1,6 +1,6 @@
 // Why an action did not work, where its button was: the answer of the API, or the reason of a passkey.
 import { isCancelled, isProblem } from '#console/client/problem.ts'
-import { ProblemNote } from './loaded.tsx'
+import { ProblemNote } from '#console/parts/page/loaded.tsx'
 
 export function Refusal({ error }: { readonly error: unknown }) {
   if (error === undefined) return null

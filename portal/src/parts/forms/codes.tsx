@@ -1,6 +1,6 @@
 // Recovery codes, shown only now: kept as a file or from the clipboard.
-import { Copy } from './copy.tsx'
-import { saveAs } from './save.ts'
+import { Copy } from '#console/parts/page/copy.tsx'
+import { saveAs } from '#console/parts/browser/save.ts'
 
 export const RecoveryCodes = (props: {
   readonly codes: readonly string[]

@@ -3,7 +3,7 @@
 import { useState, type ReactNode } from 'react'
 import { Dialog } from './dialog.tsx'
 import { Field } from './field.tsx'
-import { ProblemNote } from './loaded.tsx'
+import { ProblemNote } from '#console/parts/page/loaded.tsx'
 import { useAction } from './use-action.ts'
 
 export function Confirm(props: {

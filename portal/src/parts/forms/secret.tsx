@@ -1,6 +1,6 @@
 // A secret, shown once: a token, or a link that lets somebody in.
 import type { ReactNode } from 'react'
-import { Command } from './copy.tsx'
+import { Command } from '#console/parts/page/copy.tsx'
 import { Dialog } from './dialog.tsx'
 
 export const Secret = (props: {

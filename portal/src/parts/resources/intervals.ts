@@ -1,6 +1,6 @@
 // The day of a resource from its intervals: spans in which it was awake, and those in which nobody could wake it.
 import type { ReplyOf } from '#console/client/operations.ts'
-import type { DaySpan } from './day-band.tsx'
+import type { DaySpan } from '#console/parts/charts/day-band.tsx'
 
 /** The most that one page has. */
 export const INTERVALS_MAX = '1000'

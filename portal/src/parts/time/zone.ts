@@ -1,7 +1,7 @@
 // The zone of all times, and the clock that relative times follow.
 import { useEffect, useState, useSyncExternalStore } from 'react'
 import type { Zone } from '#console/figures/time.ts'
-import { settings } from './settings.ts'
+import { settings } from '#console/parts/browser/settings.ts'
 import { eachWhileVisible } from './visible-clock.ts'
 
 export const useZone = (): Zone =>

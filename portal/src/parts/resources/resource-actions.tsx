@@ -1,10 +1,10 @@
 // The actions on a resource: suspend or resume, its own ones, and the deletion last.
 import { useRouter } from '@tanstack/react-router'
 import { useState, type ReactNode } from 'react'
-import { Confirm } from './confirm.tsx'
-import { ProblemNote } from './loaded.tsx'
-import { Section } from './section.tsx'
-import { useAction } from './use-action.ts'
+import { Confirm } from '#console/parts/forms/confirm.tsx'
+import { ProblemNote } from '#console/parts/page/loaded.tsx'
+import { Section } from '#console/parts/page/section.tsx'
+import { useAction } from '#console/parts/forms/use-action.ts'
 
 export function ResourceActions(props: {
   readonly name: string
