@@ -32,7 +32,7 @@ export const memberReplyOf = (row: AccountMember, current: string): MemberReply 
 /** The member that a path names; `me` is the member of the token. */
 export function namedMember(call: OperationCall): string {
   const id = call.parameters['member'] ?? ''
-  return id === 'me' ? callerOf(call.who).member : id
+  return id === 'me' ? callerOf(call).member : id
 }
 
 /** A member of the account as the asking member sees it. Throws member_not_found. */
@@ -41,7 +41,7 @@ export async function askedMemberReply(
   call: OperationCall,
   id: string,
 ): Promise<MemberReply> {
-  const { account, member } = callerOf(call.who)
+  const { account, member } = callerOf(call)
   return memberReplyOf(await findMember(state, account, id), member)
 }
 

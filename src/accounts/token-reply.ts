@@ -37,14 +37,14 @@ export const TOKEN_SELECT = `select t.id, t.name, t.member, m.name as member_nam
 const timeOf = (date: Date | null) => date?.toISOString() ?? null
 
 /** The row of a token as `who` sees it. */
-export const tokenRowReply = (row: TokenReplyRow, who: TokenReader): TokenReply => ({
+export const tokenRowReply = (row: TokenReplyRow, caller: TokenReader): TokenReply => ({
   id: row.id,
   object: 'token',
   name: row.name,
   member: { id: row.member, name: row.member_name },
   scope: row.scope,
   hint: row.hint,
-  current: row.id === who.token,
+  current: row.id === caller.token,
   status: row.revoked_at !== null ? 'revoked' : row.is_expired ? 'expired' : 'valid',
   created_at: row.created_at.toISOString(),
   expires_at: timeOf(row.expires_at),
@@ -61,12 +61,12 @@ export const tokenRowReply = (row: TokenReplyRow, who: TokenReader): TokenReply 
 export async function tokenReplyOf(
   state: Queryable,
   id: string,
-  who: TokenReader,
+  caller: TokenReader,
 ): Promise<TokenReply> {
   const { rows } = await state.query<TokenReplyRow>(
     `${TOKEN_SELECT} where t.id = $1 and t.account = $2`,
-    [id, who.account],
+    [id, caller.account],
   )
   if (rows[0] === undefined) throw fault('token_not_found', `Could not find the token: "${id}"`)
-  return tokenRowReply(rows[0], who)
+  return tokenRowReply(rows[0], caller)
 }

@@ -40,16 +40,16 @@ const createDatabasePart = (settings: GatewaySettings): StackPart<'database'> =>
     const row = await SHOWN_DATABASES.named(state, account, name)
     return row && foundOf(row, settings)
   },
-  async apply(transaction, asker, { wish, found, changed }) {
+  async apply(transaction, call, { wish, found, changed }) {
     const request = requestOf(wish)
     if (found === undefined)
-      return (await createDatabase(transaction, asker, { request, settings })).id
+      return (await createDatabase(transaction, call, { request, settings })).id
     const resource = await SHOWN_DATABASES.find(transaction, wish.account, found.id)
     const change = {
       ...(changed.has('size') && { size: request.size }),
       ...(changed.has(BUDGET) && { energy_budget: request.energy_budget ?? null }),
     }
-    await updateDatabase(transaction, asker, { resource, change })
+    await updateDatabase(transaction, call, { resource, change })
     return found.id
   },
   remove: removeOf('database'),

@@ -61,11 +61,11 @@ const createFunctionPart = (settings: FunctionGatewaySettings): StackPart<'funct
     find: SHOWN_FUNCTIONS.find,
     rollBack: rollBackFunction,
     ofResource: new Set([BUDGET]),
-    deploy: (transaction, asker, { wish }) =>
-      deployFunction(transaction, asker, { request: requestOf(wish, settings), settings }),
-    change(transaction, asker, { wish, found }) {
+    deploy: (transaction, call, { wish }) =>
+      deployFunction(transaction, call, { request: requestOf(wish, settings), settings }),
+    change(transaction, call, { wish, found }) {
       const { energy_budget = null } = requestOf(wish, settings)
-      return updateFunction(transaction, asker, { resource: found, change: { energy_budget } })
+      return updateFunction(transaction, call, { resource: found, change: { energy_budget } })
     },
   }),
   remove: removeOf('function'),

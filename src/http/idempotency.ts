@@ -53,7 +53,7 @@ export type IdempotencyDeps = {
 export type KeyedRequest = {
   readonly exchange: Exchange
   readonly matched: MatchedOperation
-  readonly who: Principal | undefined
+  readonly caller: Principal | undefined
   readonly spend: Spend
 }
 
@@ -75,14 +75,14 @@ export function createIdempotency(deps: IdempotencyDeps): Idempotency {
   const { state, session, clock, log } = deps
   let forgottenMs = clock.monotonicMs()
 
-  function claimOf({ exchange, matched, who, spend }: KeyedRequest): KeyClaim | undefined {
+  function claimOf({ exchange, matched, caller, spend }: KeyedRequest): KeyClaim | undefined {
     const key = exchange.header(HEADER)
-    if (key === undefined || who === undefined || !operationOf(matched.operation).idempotent)
+    if (key === undefined || caller === undefined || !operationOf(matched.operation).idempotent)
       return undefined
     if (!KEY.test(key))
       throw fault('invalid_request', 'Could not use the Idempotency-Key: 1 to 255 ASCII characters')
     return {
-      token: who.token,
+      token: caller.token,
       path: exchange.path,
       key,
       fingerprint: exchange.bodyHash ?? createHash('sha256').digest(),

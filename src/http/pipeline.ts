@@ -8,7 +8,7 @@
 //   match     http/api-protocol       404 405 421 501
 //   fresh     charging/session        waits up to 1 s for a late ledger, refuses nothing
 //   identify  identity/identity       401 503
-//   arrive    http/request-caller     403 409 429
+//   arrive    http/request-arrival    403 409 429
 //   admit     charging/open-spend     402 429 503
 //   body      http/json-body          400 408 413 415 503
 //   claim     http/idempotency        400 409 422 503
@@ -27,7 +27,7 @@ import { isDepleted } from '#charging/faults.ts'
 import type { Spend } from '#charging/spend.ts'
 import { operationOf, type OperationName } from '#contract/operations.ts'
 import type { Principal } from '#identity/principal.ts'
-import { RequestCaller, type RequestCallerDeps } from './request-caller.ts'
+import { RequestArrival, type RequestArrivalDeps } from './request-arrival.ts'
 import type { ProtocolHandler } from './protocol-handler.ts'
 import type { Exchange } from './exchange.ts'
 import type { Idempotency } from './idempotency.ts'
@@ -42,7 +42,7 @@ import type { UnsentReplies } from './unsent-replies.ts'
 const FIRST_CEILING = nj(1_000_000_000n)
 
 export type PipelineDeps = ServeDeps &
-  RequestCallerDeps & {
+  RequestArrivalDeps & {
     readonly charging: Charging
     /** Chooses by Host and first path segment. Throws host_unknown. */
     readonly protocolOf: (exchange: Exchange) => ProtocolHandler
@@ -73,7 +73,7 @@ async function conduct(exchange: Exchange, deps: AnswerDeps): Promise<void> {
   exchange.requestId = spend.requestId
   let protocol = deps.fallback
   exchange.protocolHeaders = protocol.headers ?? []
-  const caller = new RequestCaller(exchange, deps)
+  const arrival = new RequestArrival(exchange, deps)
   let operation: OperationName = 'service.nobody'
   spend.onCut((reason) => exchange.end(reason))
   try {
@@ -94,14 +94,14 @@ async function conduct(exchange: Exchange, deps: AnswerDeps): Promise<void> {
     }
     // A known principal is not awaited: an await costs a turn of the promise queue.
     const known = protocol.identify(exchange, matched)
-    const who = known instanceof Promise ? await known : known
-    if (who !== undefined) {
-      caller.arrive(matched, who)
-      const paid = isPaid(spend, who, matched.operation)
-      if (!(paid instanceof Promise ? await paid : paid)) caller.enterUnpaid(who.account)
+    const caller = known instanceof Promise ? await known : known
+    if (caller !== undefined) {
+      arrival.arrive(matched, caller)
+      const paid = isPaid(spend, caller, matched.operation)
+      if (!(paid instanceof Promise ? await paid : paid)) arrival.enterUnpaid(caller.account)
     }
     const body = await protocol.body(exchange, matched)
-    const work = { exchange, matched, who, caller, body, spend, deps }
+    const work = { exchange, matched, caller, arrival, body, spend, deps }
     const claimed = deps.idempotency.claim(work)
     await (claimed === undefined ? serve(work) : serveOnce(work, claimed))
   } catch (thrown) {
@@ -110,14 +110,14 @@ async function conduct(exchange: Exchange, deps: AnswerDeps): Promise<void> {
     exchange.close()
     try {
       const charge = spend.settle(exchange.response.statusCode)
-      deps.counts.add(operation, charge, performance.now() - begunMs, caller.reader)
+      deps.counts.add(operation, charge, performance.now() - begunMs, arrival.reader)
       discardBody(exchange)
       spend.written()
     } finally {
       // A reply that nobody reads is in memory: until then its request is one of those that the caller has running.
-      const left = deps.unsent.left(exchange.response, caller.reader)
+      const left = deps.unsent.left(exchange.response, arrival.reader)
       if (left !== undefined) await left
-      caller.leave()
+      arrival.leave()
     }
   }
 }
@@ -125,7 +125,7 @@ async function conduct(exchange: Exchange, deps: AnswerDeps): Promise<void> {
 /** Admits; false where the account cannot pay and is answered all the same. */
 function isPaid(
   spend: Spend,
-  who: Principal,
+  caller: Principal,
   operation: OperationName,
 ): boolean | Promise<boolean> {
   const unpaid = (error: unknown): boolean => {
@@ -133,7 +133,7 @@ function isPaid(
     throw error
   }
   try {
-    return spend.admit(who, operation, FIRST_CEILING)?.then(() => true, unpaid) ?? true
+    return spend.admit(caller, operation, FIRST_CEILING)?.then(() => true, unpaid) ?? true
   } catch (error) {
     return unpaid(error)
   }

@@ -79,12 +79,12 @@ export interface BegunKey {
 
 /** The input of a handler. `body` is the parsed and checked body. */
 export type OperationCall<Body = unknown> = {
-  readonly who: Principal | undefined
+  readonly caller: Principal | undefined
   /**
    * Judges and counts a caller whom only the body names, as the pipeline does those whom the head names.
    * Throws scope_missing, too_many_requests.
    */
-  readonly arrive: (who: Principal) => void
+  readonly arrive: (caller: Principal) => void
   /**
    * Counts a caller without a name among those for whom this account pays; once, however often it is
    * called. Throws too_many_requests.

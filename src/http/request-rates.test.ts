@@ -11,9 +11,9 @@ function ratesAt(perMinute: number) {
   let nowMs = 1000
   const rates = createRequestRates(perMinute, { monotonicMs: () => nowMs })
   /** The wait that a refusal tells in milliseconds; 0 when the request was taken. */
-  function waitOf(who: Parameters<typeof rates.take>[0]): number {
+  function waitOf(caller: Parameters<typeof rates.take>[0]): number {
     try {
-      rates.take(who)
+      rates.take(caller)
       return 0
     } catch (error) {
       assert.ok(error instanceof ErgonError)

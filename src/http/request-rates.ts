@@ -23,7 +23,7 @@ export interface RequestRates {
    * Counts a request; returns the headers with the remaining number. Throws rate_limit_exceeded, and counts nothing
    * then.
    */
-  take(who: Pick<Principal, 'account' | 'rate'>): HeaderList
+  take(caller: Pick<Principal, 'account' | 'rate'>): HeaderList
 }
 
 export function createRequestRates(

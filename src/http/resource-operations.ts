@@ -1,5 +1,5 @@
 // The operations that every kind of resource has: a deployment, the list, and reads, changes and the deletion by id or name.
-import type { Asker } from '#identity/audit.ts'
+import type { ActingCall } from '#identity/audit.ts'
 import { callerOf } from '#identity/principal.ts'
 import { deleteResource } from '#resources/delete-resource.ts'
 import type { ShownResource, ShownResources } from '#resources/shown-resources.ts'
@@ -14,16 +14,16 @@ type ReadDeps<Settings> = { readonly state: Queryable; readonly settings: Settin
 export const askedResource = <Row, Settings>(
   { kind, find }: Pick<ShownResources<Row, Settings>, 'kind' | 'find'>,
   state: Queryable,
-  { who, parameters }: Pick<OperationCall, 'who' | 'parameters'>,
-): Promise<Row> => find(state, callerOf(who).account, parameters[kind] ?? '')
+  { caller, parameters }: Pick<OperationCall, 'caller' | 'parameters'>,
+): Promise<Row> => find(state, callerOf({ caller }).account, parameters[kind] ?? '')
 
 export const createResourceList =
   <Row, Settings>(
     { of, replyOf }: ShownResources<Row, Settings>,
     { state, settings }: ReadDeps<Settings>,
   ): Handler =>
-  async ({ who }) => {
-    const rows = await of(state, callerOf(who).account)
+  async ({ caller }) => {
+    const rows = await of(state, callerOf({ caller }).account)
     const data = rows.map((row) => replyOf(row, settings))
     return known({ object: 'list', data, has_more: false, next_cursor: null })
   }
@@ -43,7 +43,7 @@ export const createResourceDeploy =
     { state, settings }: Deps<Settings>,
     deploy: (
       transaction: Queryable,
-      asker: Asker,
+      call: ActingCall,
       given: { readonly request: Request; readonly settings: Settings },
     ) => Promise<Row>,
   ): Handler<Request> =>
@@ -62,7 +62,7 @@ export const createResourceChange =
     { state, settings }: Deps<Settings>,
     apply: (
       transaction: Queryable,
-      asker: Asker,
+      call: ActingCall,
       asked: { readonly resource: Row; readonly change: Change },
     ) => Promise<void>,
   ): Handler<Change> =>

@@ -4,7 +4,7 @@ import type { Logger } from '#base/log.ts'
 import type { Spend } from '#charging/spend.ts'
 import { OPERATOR_ERRORS } from '#contract/operator-errors.ts'
 import type { Principal } from '#identity/principal.ts'
-import type { RequestCaller } from './request-caller.ts'
+import type { RequestArrival } from './request-arrival.ts'
 import type { Exchange } from './exchange.ts'
 import type { HeldKey } from './idempotency.ts'
 import { toErgonError } from './problem.ts'
@@ -24,8 +24,8 @@ export type ServeDeps = {
 export type BegunRequest = {
   readonly exchange: Exchange
   readonly matched: MatchedOperation
-  readonly who: Principal | undefined
-  readonly caller: RequestCaller
+  readonly caller: Principal | undefined
+  readonly arrival: RequestArrival
   readonly body: unknown
   readonly spend: Spend
   readonly deps: ServeDeps
@@ -46,11 +46,11 @@ export async function serveOnce(work: BegunRequest, claimed: Promise<HeldKey>): 
 }
 
 function handle(work: BegunRequest, begun?: BegunKey): Reply | Promise<Reply> {
-  const { exchange, matched, caller, who, body, spend } = work
+  const { exchange, matched, arrival, caller, body, spend } = work
   const call: OperationCall<never> = {
-    who,
-    arrive: (one) => caller.arrive(matched, one),
-    arriveAsStranger: (account) => caller.arriveAsStranger(account),
+    caller,
+    arrive: (one) => arrival.arrive(matched, one),
+    arriveAsStranger: (account) => arrival.arriveAsStranger(account),
     parameters: matched.parameters,
     query: () => exchange.query,
     headers: exchange.request.headers as Readonly<Record<string, string | undefined>>,

@@ -4,9 +4,9 @@ import { present } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
 import type { Queryable } from '#state/connect.ts'
 
-/** The request that asks for a change. */
-export type Asker = {
-  readonly who: { readonly account: string; readonly token: string } | undefined
+/** The call that asks for a change, or the deployment that makes it for an earlier call. */
+export type ActingCall = {
+  readonly caller: { readonly account: string; readonly token: string } | undefined
   readonly spend: { readonly requestId: string }
 }
 
@@ -22,10 +22,10 @@ export type Act = {
 /** Records a change that a token asked for; `transaction` is that of the change. */
 export async function recordAct(
   transaction: Queryable,
-  { who, spend }: Asker,
+  { caller, spend }: ActingCall,
   act: Act,
 ): Promise<void> {
-  const { account, token } = present(who, 'a change is asked for with a token')
+  const { account, token } = present(caller, 'a change is asked for with a token')
   await insert(transaction, account, { token, request: spend.requestId }, act)
 }
 

@@ -4,7 +4,7 @@ import { newId } from '#base/ids.ts'
 import { fault } from '#contract/errors.ts'
 import { RIGHTS, type MemberRole } from '#contract/roles.ts'
 import type { Queryable } from '#state/connect.ts'
-import { recordAct, type Asker } from './audit.ts'
+import { recordAct, type ActingCall } from './audit.ts'
 import { noteCredentialChange } from './credential-changes.ts'
 import { hashToken, mintSession } from './token-text.ts'
 
@@ -44,7 +44,7 @@ export async function openBrowserSession(
     readonly member: SessionMember
     readonly passkey: string | undefined
     readonly client: string
-    readonly spend: Asker['spend']
+    readonly spend: ActingCall['spend']
   },
 ): Promise<OpenedSession> {
   const { member, passkey, client, spend } = opened
@@ -64,8 +64,8 @@ export async function openBrowserSession(
      values ($1, now() + interval '${SESSION_DAYS_MAX} days', ${isLimited ? 'now()' : TOUCHED_UNTIL}, $2, $3, $4)`,
     [id, isLimited, passkey ?? null, client],
   )
-  const who = { account: member.account, token: id }
-  return { id, text, epoch: await endOldest(transaction, member, { who, spend }) }
+  const caller = { account: member.account, token: id }
+  return { id, text, epoch: await endOldest(transaction, member, { caller, spend }) }
 }
 
 /**
@@ -128,7 +128,7 @@ export async function endSessions(
 async function endOldest(
   transaction: Queryable,
   { id, account }: SessionMember,
-  asker: Asker,
+  call: ActingCall,
 ): Promise<string | undefined> {
   const { rows } = await transaction.query<{ id: string }>(
     `update tokens set revoked_at = now() where id in (
@@ -139,7 +139,7 @@ async function endOldest(
   let epoch: string | undefined
   for (const { id: target } of rows) {
     const details = { sessions_max: BROWSER_SESSIONS_MAX }
-    await recordAct(transaction, asker, { action: 'session.remove', target, details })
+    await recordAct(transaction, call, { action: 'session.remove', target, details })
     epoch = await noteCredentialChange(transaction, target, account)
   }
   return epoch

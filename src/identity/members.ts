@@ -5,7 +5,7 @@ import { fault } from '#contract/errors.ts'
 import type { Scope } from '#contract/operation.ts'
 import { RIGHTS, ROLES, type MemberRole } from '#contract/roles.ts'
 import type { Queryable } from '#state/connect.ts'
-import type { Asker } from './audit.ts'
+import type { ActingCall } from './audit.ts'
 import { tokenRefused } from './look-up.ts'
 
 /** Until the transaction ends nobody else changes the account's members, tokens, cards or payments (account-lock.sql). */
@@ -27,8 +27,11 @@ export type AskingMember = {
 }
 
 /** The member that asks, as it is now; locks the account. Throws token_revoked where its token has ended meanwhile. */
-export async function askingMember(transaction: Queryable, { who }: Asker): Promise<AskingMember> {
-  const { account, token } = present(who, 'a request of a token')
+export async function askingMember(
+  transaction: Queryable,
+  { caller }: ActingCall,
+): Promise<AskingMember> {
+  const { account, token } = present(caller, 'a request of a token')
   await lockAccount(transaction, account)
   const { rows } = await transaction.query<AskingMember>(
     `select m.id, m.account, m.role, t.scope, t.expires_at,

@@ -15,11 +15,11 @@ const atPortal = {
 }
 
 const ask = (
-  who: Parameters<typeof demandScope>[0],
+  caller: Parameters<typeof demandScope>[0],
   operation: OperationName,
   token = 'tok_other',
   nowMs = 0,
-): void => demandScope(who, operation, operationOf(operation), { parameters: { token }, nowMs })
+): void => demandScope(caller, operation, operationOf(operation), { parameters: { token }, nowMs })
 
 test('a token of any scope may end itself alone', () => {
   assert.doesNotThrow(() => ask(DEVELOPER, 'token.revoke', 'tok_1'))
@@ -54,8 +54,8 @@ test('a member whose role has the scope reads of the scope alone', () => {
 test('a touch is fresh until its end, and a token needs none', () => {
   const session = { ...atPortal, touchedUntilMs: 5000 }
   const owner = { token: 'tok_1', role: 'owner', scope: 'billing-admin' } as const
-  const create = (who: Parameters<typeof demandScope>[0], nowMs: number) =>
-    ask(who, 'token.create', 'tok_other', nowMs)
+  const create = (caller: Parameters<typeof demandScope>[0], nowMs: number) =>
+    ask(caller, 'token.create', 'tok_other', nowMs)
   assert.doesNotThrow(() => create({ ...owner, session }, 4999))
   assert.throws(() => create({ ...owner, session }, 5000), { code: 'touch_required' })
   assert.doesNotThrow(() => create(owner, 5000))

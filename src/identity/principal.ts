@@ -45,8 +45,8 @@ export type Principal = {
 }
 
 /** The caller of an operation that needs a token, where nobody gets without one. */
-export const callerOf = (who: Principal | undefined): Principal =>
-  present(who, 'the operation needs a token')
+export const callerOf = ({ caller }: { readonly caller: Principal | undefined }): Principal =>
+  present(caller, 'the operation needs a token')
 
 /** An operation as a principal is checked for it. */
 type AccessRules = Pick<
@@ -67,7 +67,7 @@ type AccessRules = Pick<
  * passkey_required and touch_required. `parameters` are those of the path, `nowMs` is the wall time.
  */
 export function demandScope(
-  who: Pick<Principal, 'token' | 'scope' | 'role' | 'isDeleting' | 'suspendedFor' | 'session'>,
+  caller: Pick<Principal, 'token' | 'scope' | 'role' | 'isDeleting' | 'suspendedFor' | 'session'>,
   operation: string,
   asked: AccessRules,
   {
@@ -76,16 +76,16 @@ export function demandScope(
   }: { readonly parameters: Readonly<Record<string, string>>; readonly nowMs: number },
 ): void {
   const { ofMember, ofItself, answeredDeleting, answeredSuspended } = asked
-  const needed = ofMember === true ? RIGHTS[who.role].scope : asked.scope
-  const isOfItself = ofItself !== undefined && parameters[ofItself] === who.token
-  if (needed !== null && !permits(who.scope, needed) && !isOfItself)
-    throw scopeMissing(`Could not call ${operation}`, who, needed)
-  if (who.session !== undefined) demandPresence(who.session, nowMs, operation, asked)
-  if (who.isDeleting === true && answeredDeleting !== true)
+  const needed = ofMember === true ? RIGHTS[caller.role].scope : asked.scope
+  const isOfItself = ofItself !== undefined && parameters[ofItself] === caller.token
+  if (needed !== null && !permits(caller.scope, needed) && !isOfItself)
+    throw scopeMissing(`Could not call ${operation}`, caller, needed)
+  if (caller.session !== undefined) demandPresence(caller.session, nowMs, operation, asked)
+  if (caller.isDeleting === true && answeredDeleting !== true)
     throw fault('account_deleting', `Could not call ${operation}: the account is being deleted`)
   const isAnswered = answeredSuspended === true || isAlwaysAnswered(asked)
-  if (who.suspendedFor !== undefined && !isAnswered)
-    throw suspended(`Could not call ${operation}`, who.suspendedFor)
+  if (caller.suspendedFor !== undefined && !isAnswered)
+    throw suspended(`Could not call ${operation}`, caller.suspendedFor)
 }
 
 /** The refusal of a suspended account, with the reason of the operator. */

@@ -14,7 +14,7 @@ import {
   type AskingMember,
 } from './members.ts'
 import type { Queryable, State } from '#state/connect.ts'
-import { recordAct, recordOperatorAct, type Asker } from './audit.ts'
+import { recordAct, recordOperatorAct, type ActingCall } from './audit.ts'
 import { noteCredentialChange, untilHeard } from './credential-changes.ts'
 import { hashToken, hintOf, mintToken } from './token-text.ts'
 
@@ -85,12 +85,12 @@ export async function revokeToken(state: State, id: string, signal: AbortSignal)
  */
 export async function changeToken(
   state: State,
-  token: Pick<EndingToken, 'id' | 'asker'>,
+  token: Pick<EndingToken, 'id' | 'call'>,
   change: (transaction: Queryable) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
   const epoch = await state.transaction(async (transaction) => {
-    demandUnbound(await askingMember(transaction, token.asker), 'change the token')
+    demandUnbound(await askingMember(transaction, token.call), 'change the token')
     const { account } = await tokenToChange(transaction, token, 'change')
     await change(transaction)
     // A change of the account makes sessions read the token again, and cuts no request.
@@ -103,7 +103,7 @@ export async function changeToken(
 export type EndingToken = {
   readonly id: string
   readonly afterS: number
-  readonly asker: Asker
+  readonly call: ActingCall
 }
 
 /**
@@ -117,7 +117,7 @@ export async function endToken(
 ): Promise<void> {
   const epoch = await state.transaction(async (transaction) => {
     const { account } = await tokenToChange(transaction, ending, 'revoke')
-    await recordAct(transaction, ending.asker, { action: 'token.revoke', target: ending.id })
+    await recordAct(transaction, ending.call, { action: 'token.revoke', target: ending.id })
     return await end(transaction, ending, account)
   })
   await untilHeard(state, epoch, signal)
@@ -134,16 +134,16 @@ export async function rotateToken(
   signal: AbortSignal,
 ): Promise<MintedToken> {
   const { made, epoch } = await state.transaction(async (transaction) => {
-    const asking = await askingMember(transaction, ending.asker)
+    const asking = await askingMember(transaction, ending.call)
     const { role: _, expires_at: expiresAt, ...kept } = await validToken(transaction, ending)
-    demandOwn(asking, { id: ending.id, member: kept.member, own: ending.asker.who?.token })
+    demandOwn(asking, { id: ending.id, member: kept.member, own: ending.call.caller?.token })
     if (ending.afterS > 0) await demandTokenRoom(transaction, kept.account)
     const expiry = expiresAt === null ? {} : { expiresAt }
     const made = await createToken(transaction, { ...kept, ...expiry })
     await takeLimits(transaction, { from: ending.id, to: made.id })
     const details = { replaced_by: made.id, overlap_s: ending.afterS }
     const act = { action: 'token.rotate', target: ending.id, details }
-    await recordAct(transaction, ending.asker, act)
+    await recordAct(transaction, ending.call, act)
     return { made, epoch: await end(transaction, ending, kept.account) }
   })
   await untilHeard(state, epoch, signal)
@@ -174,10 +174,10 @@ function demandOwn(
 /** A valid token of the member that asks, or of one whom that member may change; locks the account. */
 async function tokenToChange(
   transaction: Queryable,
-  token: Pick<EndingToken, 'id' | 'asker'>,
+  token: Pick<EndingToken, 'id' | 'call'>,
   what: 'revoke' | 'change',
 ): Promise<ValidToken> {
-  const asking = await askingMember(transaction, token.asker)
+  const asking = await askingMember(transaction, token.call)
   const valid = await validToken(transaction, token)
   if (valid.member !== asking.id)
     demandRole(asking, rolesThat('changes', valid.role), `${what} the token of another member`)
@@ -196,14 +196,14 @@ type ValidToken = {
 /** A valid token of the account that asks. */
 async function validToken(
   state: Queryable,
-  { id, asker }: Pick<EndingToken, 'id' | 'asker'>,
+  { id, call }: Pick<EndingToken, 'id' | 'call'>,
 ): Promise<ValidToken> {
   const { rows } = await state.query<ValidToken>(
     `select t.account, t.member, m.role, t.name, t.scope, t.expires_at
      from tokens t join members m on m.id = t.member
      where t.id = $1 and t.account = $2 and not t.is_session and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())
      for no key update of t`,
-    [id, asker.who?.account],
+    [id, call.caller?.account],
   )
   if (rows[0] === undefined)
     throw fault('token_not_found', `Could not find a valid token: "${id.slice(0, 100)}"`)
@@ -228,13 +228,13 @@ const EXPIRE =
 
 async function end(
   state: Queryable,
-  { id, afterS, asker }: EndingToken,
+  { id, afterS, call }: EndingToken,
   account: string,
 ): Promise<string> {
   if (afterS === 0) await state.query(REVOKE, [id])
   else await state.query(EXPIRE, [id, afterS])
   // A change of the account makes sessions ask for the token again, and cuts no request. The requests of a token that
   // stays valid for a while go on, and so does this one: its answer has to reach its caller.
-  const isCut = afterS === 0 && id !== asker.who?.token
+  const isCut = afterS === 0 && id !== call.caller?.token
   return await noteCredentialChange(state, isCut ? id : null, account)
 }

@@ -109,7 +109,7 @@ function ceilingOf(offer: ModelOffer, tokens: Tokens, learned: Learned): Nj {
 }
 
 /** Inference is never anonymous: the pipeline identified the caller before it handed over. */
-export function payerOf(who: Principal | undefined): Payer {
-  invariant(who !== undefined, 'an inference operation without a principal')
-  return { account: who.account, token: who.token, env: who.env, funded: who.funded }
+export function payerOf(caller: Principal | undefined): Payer {
+  invariant(caller !== undefined, 'an inference operation without a principal')
+  return { account: caller.account, token: caller.token, env: caller.env, funded: caller.funded }
 }

@@ -8,7 +8,7 @@ import type { OperationName } from '#contract/operations.ts'
 import { restOf, type WorkSize } from './admission.ts'
 import type { ModelOffer } from './catalogue.ts'
 import { RequestClaims } from './claims.ts'
-import { PaidCall, type Caller, type PaidCallDeps } from './paid-call.ts'
+import { PaidCall, type PaidRequest, type PaidCallDeps } from './paid-call.ts'
 import { PaidSteps, type AnswerEvent } from './paid-steps.ts'
 import type { GenerationCall, Provider } from './providers/provider.ts'
 import { nameOf, type Choice } from './router/choose.ts'
@@ -47,23 +47,23 @@ export type Started = {
 export async function generate<Answer>(
   deps: InferenceDeps,
   plan: GenerationPlan,
-  caller: Caller,
+  request: PaidRequest,
   answer: (started: Started) => Answer | Promise<Answer>,
 ): Promise<Answer> {
   const { operation, work, choice } = plan
-  const claims = new RequestClaims(caller.spend)
+  const claims = new RequestClaims(request.spend)
   const failed: string[] = []
   let failure: unknown
   for (const offer of choice.offers) {
-    if (failure !== undefined && !mayFallBack(failure, caller.signal)) break
-    const call = new PaidCall(deps, { operation, offer, tier: choice.tier, work, caller, claims })
+    if (failure !== undefined && !mayFallBack(failure, request.signal)) break
+    const call = new PaidCall(deps, { operation, offer, tier: choice.tier, work, request, claims })
     try {
       const admitted = call.admit()
       if (admitted !== undefined) await admitted
       const events = await begin(deps, plan, call)
       const reason = reasonOf(choice, offer, failed)
-      const measured = () => caller.spend.measured()
-      const ceiling = () => caller.spend.estimate().ceilingNj
+      const measured = () => request.spend.measured()
+      const ceiling = () => request.spend.estimate().ceilingNj
       return await answer({ offer, reason, events, measured, ceiling })
     } catch (error) {
       call.failed(error)
@@ -80,22 +80,22 @@ async function begin(
   plan: GenerationPlan,
   call: PaidCall,
 ): Promise<PaidSteps> {
-  const { caller, account } = call
+  const { request, account } = call
   const provider = call.open()
   const asked = askedOf(deps.whole, plan, call, provider)
   const { choices: answers, whole } = asked
-  const reads = provider.generate(asked, caller.signal)
+  const reads = provider.generate(asked, request.signal)
   const steps = new PaidSteps(reads, call, { answers, streamed: plan.streamed })
   try {
     const begun = steps.begin()
     if (begun !== undefined) await begun
   } catch (error) {
-    if (whole === true && caller.signal.aborted) deps.whole.left(account)
+    if (whole === true && request.signal.aborted) deps.whole.left(account)
     throw error
   }
-  closeOnAbort(steps, caller.signal)
+  closeOnAbort(steps, request.signal)
   if (whole === true) deps.whole.stayed(account)
-  if (plan.streamed) caller.spend.bound(restOf(call.offer, plan.work, call.bounds, deps.learned))
+  if (plan.streamed) request.spend.bound(restOf(call.offer, plan.work, call.bounds, deps.learned))
   return steps
 }
 
@@ -108,7 +108,7 @@ const reasonOf = ({ because, reason }: Choice, offer: ModelOffer, failed: readon
 function askedOf(
   whole: WholeRule,
   plan: GenerationPlan,
-  { offer, account, bounds, caller: { spend } }: PaidCall,
+  { offer, account, bounds, request: { spend } }: PaidCall,
   provider: Provider,
 ): GenerationCall {
   const { tokensMax, promptTokensMax } = bounds

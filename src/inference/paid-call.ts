@@ -22,21 +22,21 @@ export type PaidCallDeps = {
   readonly failures: Failures
 }
 
-export type Caller = Pick<OperationCall, 'who' | 'spend' | 'signal'>
+export type PaidRequest = Pick<OperationCall, 'caller' | 'spend' | 'signal'>
 
 export type AskedOffer = {
   readonly operation: OperationName
   readonly offer: ModelOffer
   readonly tier: Tier
   readonly work: WorkSize
-  readonly caller: Caller
+  readonly request: PaidRequest
   /** The claims of all calls of the request. */
   readonly claims: RequestClaims
 }
 
 export class PaidCall {
   readonly offer: ModelOffer
-  readonly caller: Caller
+  readonly request: PaidRequest
   readonly bounds: Bounds
   readonly #deps: PaidCallDeps
   readonly #asked: AskedOffer
@@ -46,7 +46,7 @@ export class PaidCall {
     this.#deps = deps
     this.#asked = asked
     this.offer = asked.offer
-    this.caller = asked.caller
+    this.request = asked.request
     this.bounds = boundsOf(asked.offer, asked.work, deps.learned)
   }
 
@@ -56,11 +56,11 @@ export class PaidCall {
    */
   admit(): void | Promise<void> {
     const { offer, operation } = this.#asked
-    const { spend } = this.caller
+    const { spend } = this.request
     this.#leave = this.#deps.shares.enter(offer.provider, this.account)
     const { ceilingNj, leastNj } = this.bounds
     return spend.admit(
-      payerOf(this.caller.who),
+      payerOf(this.request.caller),
       operation,
       add(spend.ceilingNj, ceilingNj),
       leastNj,
@@ -70,7 +70,7 @@ export class PaidCall {
   /** The provider, which is asked now. Throws model_not_available when it has gone. */
   open(): Provider {
     const { offer, tier, claims } = this.#asked
-    const { spend } = this.caller
+    const { spend } = this.request
     spend.served({ model: offer.id, tier, routedTo: offer.routedTo })
     claims.begin()
     const provider = this.#deps.providers.get(offer.provider)
@@ -81,7 +81,7 @@ export class PaidCall {
   }
 
   get account(): string {
-    return payerOf(this.caller.who).account
+    return payerOf(this.request.caller).account
   }
 
   /** The figures of the call so far; cut when they use up the hold. */
@@ -112,7 +112,7 @@ export class PaidCall {
    * where that is the service's doing or the caller could not pay for it.
    */
   reasonOf(error: unknown, isGiven: boolean): unknown {
-    const { spend, signal } = this.caller
+    const { spend, signal } = this.request
     // The provider only sees an aborted signal; why the work was cut, the Spend knows.
     const reason = spend.cutReason ?? error
     const why = signal.aborted ? signal.reason : reason
@@ -123,7 +123,7 @@ export class PaidCall {
   /** The call has failed: another offer may be asked. A caller who left says nothing of this one. */
   failed(error: unknown): void {
     this.leave()
-    if (!this.caller.signal.aborted) this.#deps.failures.tell(this.offer, error)
+    if (!this.request.signal.aborted) this.#deps.failures.tell(this.offer, error)
   }
 
   /** Nothing is asked of the provider any more. */

@@ -86,7 +86,7 @@ export class PaidSteps extends Steps<AnswerEvents> {
    * answer without an `end` is not whole. At its end the call is closed.
    */
   #next(): ReturnType<PaidSteps['next']> {
-    const { cutReason } = this.#call.caller.spend
+    const { cutReason } = this.#call.request.spend
     if (cutReason !== undefined && !this.#isEnded) throw cutReason
     return chain(this.#reads.next(), (events) => this.#took(events))
   }
@@ -94,7 +94,7 @@ export class PaidSteps extends Steps<AnswerEvents> {
   #took(events: readonly GenerationEvent[] | undefined): ReturnType<PaidSteps['next']> {
     const { answers, streamed } = this.#form
     if (events === undefined) {
-      const { signal } = this.#call.caller
+      const { signal } = this.#call.request
       // However quietly it stopped: closing on abort ends the steps like any other end.
       if (!this.#isEnded) throw signal.aborted ? signal.reason : stoppedEarly()
       this.#leaving = LEFT
@@ -114,7 +114,7 @@ export class PaidSteps extends Steps<AnswerEvents> {
 
   /** A caller who could pay for a part of an answer gets that part; without a part nothing is charged. */
   async #failed(error: unknown): Promise<AnswerEvents> {
-    const { spend, signal } = this.#call.caller
+    const { spend, signal } = this.#call.request
     const { cutReason } = spend
     await this.dispose()
     const why = signal.aborted ? signal.reason : (cutReason ?? error)
@@ -132,7 +132,7 @@ export class PaidSteps extends Steps<AnswerEvents> {
 
   /** A caller who left pays for the step that it began: what that took is the last thing that is read. */
   async #leave(): Promise<void> {
-    const { signal } = this.#call.caller
+    const { signal } = this.#call.request
     if (signal.aborted && !isUnpayable(signal.reason)) await this.#claimRest()
     else await this.#reads.dispose()
     this.#call.leave()
@@ -149,7 +149,7 @@ export class PaidSteps extends Steps<AnswerEvents> {
 
   /** The events up to where the hold was used up. */
   #claimAll(events: readonly GenerationEvent[]): readonly AnswerEvent[] {
-    const { spend } = this.#call.caller
+    const { spend } = this.#call.request
     const paid: AnswerEvent[] = []
     for (const event of events) {
       if (event.kind !== 'used') {
@@ -193,7 +193,7 @@ export class PaidSteps extends Steps<AnswerEvents> {
 
   #serve({ promptTokens, completionTokens }: Usage): void {
     this.#usage = { promptTokens, completionTokens }
-    this.#call.caller.spend.served(this.#usage)
+    this.#call.request.spend.served(this.#usage)
   }
 }
 

@@ -14,7 +14,7 @@ const IDLE_MS = 1000
 
 export interface InstancePool {
   /** Throws NotHttp for a request that cannot be sent, and NotAnswered once it is closed. */
-  ask(request: InstanceRequest, asker: AnswerTaker): InstanceConnection
+  ask(request: InstanceRequest, taker: AnswerTaker): InstanceConnection
   /** CPU of this process for the instance. */
   readonly work: InstanceWork
   /** Sessions of HTTP/2, for gRPC. */
@@ -34,7 +34,7 @@ export function openInstancePool(address: string, work: InstanceWork): InstanceP
   const grpc = createGrpcSessions(path)
   const connections = new KeptConnections(path, work)
   return {
-    ask: (request, asker) => connections.ask(request, asker),
+    ask: (request, taker) => connections.ask(request, taker),
     work,
     grpc,
     close() {
@@ -62,11 +62,11 @@ class KeptConnections {
     this.#work = work
   }
 
-  ask(request: InstanceRequest, asker: AnswerTaker): InstanceConnection {
+  ask(request: InstanceRequest, taker: AnswerTaker): InstanceConnection {
     if (this.#isClosed) throw new NotAnswered(false)
     const connection = this.#taken() ?? this.#opened()
     try {
-      connection.ask(request, asker)
+      connection.ask(request, taker)
     } catch (error) {
       connection.destroy()
       throw error

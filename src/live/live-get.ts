@@ -32,16 +32,16 @@ type LiveRequest = { readonly seconds: number; readonly after: string | undefine
 export const createLiveGet =
   (deps: Deps): Handler =>
   async (call) => {
-    const who = callerOf(call.who)
+    const caller = callerOf(call)
     const asked = readAsked(call)
-    await call.spend.admit(who, 'live.get', nj(BigInt(asked.seconds) * SECOND_NJ))
+    await call.spend.admit(caller, 'live.get', nj(BigInt(asked.seconds) * SECOND_NJ))
     return {
       kind: 'streamed',
       status: 200,
       contentType: 'text/event-stream',
       // Proxies that gather answers would keep the messages.
       headers: { 'X-Accel-Buffering': 'no' },
-      chunks: messages(deps, call, who, asked),
+      chunks: messages(deps, call, caller, asked),
       last: (charge) => event('end', costOf(charge)),
       cut: ({ code, message }: ErgonError, charge) =>
         event('error', { code, message, ...costOf(charge) }),

@@ -1,7 +1,7 @@
 // Cards that are removed here are taken off at the processor, too: one that stays there could be charged, and nobody would
 // see it.
 import type { Logger } from '#base/log.ts'
-import { recordAct, type Asker } from '#identity/audit.ts'
+import { recordAct, type ActingCall } from '#identity/audit.ts'
 import type { Queryable, State } from '#state/connect.ts'
 import type { PaymentAdapter } from './adapter.ts'
 import { forEachPayment, turn } from './for-each-payment.ts'
@@ -14,7 +14,7 @@ export type RemovedRow = ProcessorPlace & { readonly id: string; readonly proces
 /** Removes a card at its processor and here, with an audit entry; false where another call has removed it before. */
 export async function removeMethod(
   { state, adapters }: { readonly state: State; readonly adapters: readonly PaymentAdapter[] },
-  asker: Asker,
+  call: ActingCall,
   row: RemovedRow,
 ): Promise<boolean> {
   const adapter = adapters.find(({ name }) => name === row.processor)
@@ -27,7 +27,7 @@ export async function removeMethod(
       [row.id, row.reference],
     )
     if (rowCount === 0) return false
-    await recordAct(transaction, asker, { action: 'payment-method.delete', target: row.id })
+    await recordAct(transaction, call, { action: 'payment-method.delete', target: row.id })
     return true
   })
 }

@@ -50,7 +50,7 @@ function sessionOf(text: string, deps: Deps): Principal | Promise<Principal> {
   try {
     const found = deps.identity.identifySession(text)
     return found instanceof Promise
-      ? found.then((who) => kept(who, deps), refuseEnded)
+      ? found.then((caller) => kept(caller, deps), refuseEnded)
       : kept(found, deps)
   } catch (error) {
     return refuseEnded(error)
@@ -63,13 +63,13 @@ function refuseEnded(error: unknown): never {
   throw error
 }
 
-function kept(who: Principal, { identity, state, clock }: Deps): Principal | Promise<Principal> {
-  if (who.session === undefined) return who
-  const { isNew } = who.session
-  if (!isNew && !isRenewalDue(who.session, clock.wallMs())) return who
-  const written = isNew ? confirmSession(state, who) : keepSession(state, who.token)
+function kept(caller: Principal, { identity, state, clock }: Deps): Principal | Promise<Principal> {
+  if (caller.session === undefined) return caller
+  const { isNew } = caller.session
+  if (!isNew && !isRenewalDue(caller.session, clock.wallMs())) return caller
+  const written = isNew ? confirmSession(state, caller) : keepSession(state, caller.token)
   return written.then(() => {
-    identity.forget([{ token: who.token, account: who.account }])
-    return who
+    identity.forget([{ token: caller.token, account: caller.account }])
+    return caller
   })
 }

@@ -15,7 +15,7 @@ export type ReceiptAnswer =
 export type Receipts = {
   /**
    * The receipt with an id; print it with formatReceipt() or receiptJson() of tlog/proof.ts. `accounts` are those that
-   * the asker may see: an old charge is looked for among theirs alone.
+   * the caller may see: an old charge is looked for among theirs alone.
    */
   find(id: string, accounts?: readonly string[]): Promise<ReceiptAnswer>
   keys(): Promise<readonly ReceiptKey[]>

@@ -1,11 +1,11 @@
 // An earlier version of a resource is wanted again, by the function roll_back_<kind> of its product.
 import { fault, type Code } from '#contract/errors.ts'
-import { recordAct, type Asker } from '#identity/audit.ts'
+import { recordAct, type ActingCall } from '#identity/audit.ts'
 import type { Queryable } from '#state/connect.ts'
 
 export type RollBack = (
   transaction: Queryable,
-  asker: Asker,
+  call: ActingCall,
   asked: {
     readonly resource: { readonly id: string; readonly name: string }
     readonly change: { readonly version?: number | undefined }
@@ -23,7 +23,7 @@ export const rollBackOf =
     readonly condition?: string
     readonly refusalOf: (error: unknown, name: string) => unknown
   }): RollBack =>
-  async (transaction, asker, { resource: { id, name }, change: { version: asked } }) => {
+  async (transaction, call, { resource: { id, name }, change: { version: asked } }) => {
     const { kind, notFound, condition = '', refusalOf } = product
     const { rows } = await transaction
       .query<{ version: number | null }>(`select roll_back_${kind}($1, $2) as version`, [
@@ -38,7 +38,7 @@ export const rollBackOf =
       const words = asked === undefined ? 'version before the live one' : `version ${asked}`
       throw fault(notFound, `Could not roll "${name}" back: there is no ${words}${condition}`)
     }
-    await recordAct(transaction, asker, {
+    await recordAct(transaction, call, {
       action: `${kind}.rollback`,
       target: id,
       details: { version },

@@ -1,7 +1,7 @@
 // The part of a product by which description files make, change and remove its resources. The part reads existing
 // resources in the same attributes as wanted ones, and changes them by the functions of the product's own operations.
 // So an application refuses, bills and records the same as the operations do.
-import type { Asker } from '#identity/audit.ts'
+import type { ActingCall } from '#identity/audit.ts'
 import type { ResourceTypeName, SpecOfType } from '#stack/resource-types.ts'
 import type { Pending } from '#stack/field.ts'
 import type { Queryable } from '#state/connect.ts'
@@ -82,9 +82,13 @@ export interface StackPart<Type extends ResourceTypeName> {
   assertChange?(found: FoundResource, wanted: StackAttributes): void
   find(state: Queryable, target: StackTarget<Type>): Promise<FoundResource | undefined>
   /** Makes it, or changes what was found; nothing in the wish is pending. Resolves with its id. */
-  apply(transaction: Queryable, asker: Asker, change: StackChange<Type>): Promise<string>
+  apply(transaction: Queryable, call: ActingCall, change: StackChange<Type>): Promise<string>
   /** Does a bounded piece of the removal; `more` asks to be called again. */
-  remove(transaction: Queryable, asker: Asker, found: FoundResource): Promise<'removed' | 'more'>
+  remove(
+    transaction: Queryable,
+    call: ActingCall,
+    found: FoundResource,
+  ): Promise<'removed' | 'more'>
 }
 
 export type StackParts = { readonly [Type in ResourceTypeName]?: StackPart<Type> }

@@ -1,6 +1,6 @@
 // Resources of description files of which a new version takes over once it is ready.
 import { PASSING_REASONS } from '#contract/passing-reasons.ts'
-import type { Asker } from '#identity/audit.ts'
+import type { ActingCall } from '#identity/audit.ts'
 import type { ResourceTypeName } from '#stack/resource-types.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { RollBack } from './roll-back.ts'
@@ -15,7 +15,7 @@ import {
 type StackedVersions = ShownVersions & { readonly live_version: number | null }
 type MakeChange<Change, Made> = (
   transaction: Queryable,
-  asker: Asker,
+  call: ActingCall,
   change: Change,
 ) => Promise<Made>
 
@@ -37,21 +37,21 @@ export const applyVersions =
     /** Changes the attributes that make no version. */
     readonly change: MakeChange<StackChange<Type> & { readonly found: FoundResource }, unknown>
   }): StackPart<Type>['apply'] =>
-  async (transaction, asker, change) => {
+  async (transaction, call, change) => {
     const { wish, found, changed } = change
     const names = [...changed]
     const { ofResource } = product
     const isVersion = found === undefined || names.some((name) => !ofResource.has(name))
-    const id = isVersion ? (await product.deploy(transaction, asker, change)).id : found.id
+    const id = isVersion ? (await product.deploy(transaction, call, change)).id : found.id
     if (found === undefined) return id
     if (!isVersion && resourceFailure(found) !== undefined) {
       const resource = await product.find(transaction, wish.account, id)
       const version = versionThere(resource)
       if (version !== null && version !== resource.version)
-        await product.rollBack(transaction, asker, { resource, change: { version } })
+        await product.rollBack(transaction, call, { resource, change: { version } })
     }
     if (names.some((name) => ofResource.has(name)))
-      await product.change(transaction, asker, { ...change, found })
+      await product.change(transaction, call, { ...change, found })
     return id
   }
 

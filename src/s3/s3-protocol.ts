@@ -83,13 +83,13 @@ export function createS3Protocol(deps: {
     if (credential.kind === 'bearer') return await callers.ofToken(credential.token)
     found.trace.signing = SIGNINGS[credential.kind]
     const { bucket, key } = found.target
-    const { who, secret } = await callers.ofSignature(credential, { method, bucket, key })
+    const { caller, secret } = await callers.ofSignature(credential, { method, bucket, key })
     found.verified = verifier.verify(credential, secret, {
       ...found.target,
       method,
       rawHeaders: request.rawHeaders,
     })
-    return who
+    return caller
   }
 
   return {
@@ -122,9 +122,9 @@ export function createS3Protocol(deps: {
     async identify(exchange, matched) {
       const { match: found, trace } = matched as StorageMatch
       if (found.row.scope === null) return undefined
-      const who = await identify(exchange, matched as StorageMatch)
-      if (who !== undefined) trace.account = who.account
-      return who
+      const caller = await identify(exchange, matched as StorageMatch)
+      if (caller !== undefined) trace.account = caller.account
+      return caller
     },
     body: async (exchange, matched) => callOf(exchange, matched as StorageMatch),
     render: (error, request) => render(error, request, ownOf),

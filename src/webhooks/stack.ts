@@ -40,16 +40,16 @@ const createWebhookPart = (rules: WebhookRules): StackPart<'webhook'> => ({
     return wantedOf(wish)
   },
   find: (state, target) => findIt(state, target, rules.key),
-  async apply(transaction, asker, { wish, found }) {
+  async apply(transaction, call, { wish, found }) {
     const request = requestOf(wish)
     if (found === undefined)
-      return (await createWebhook(transaction, asker, { request, ...rules })).id
+      return (await createWebhook(transaction, call, { request, ...rules })).id
     const { id } = found
-    await updateWebhook(transaction, asker, { id, change: request, rule: rules.rule })
+    await updateWebhook(transaction, call, { id, change: request, rule: rules.rule })
     return id
   },
-  async remove(transaction, asker, { id }) {
-    await deleteWebhook(transaction, asker, id)
+  async remove(transaction, call, { id }) {
+    await deleteWebhook(transaction, call, id)
     return 'removed'
   },
 })

@@ -3,7 +3,7 @@
 import { ErgonError, present } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import { parseWorkloadChange } from '#contract/workloads.ts'
-import type { Asker } from '#identity/audit.ts'
+import type { ActingCall } from '#identity/audit.ts'
 import { isOwnHost } from '#ingress/own-hosts.ts'
 import { attributeOf, settled, type StackPart } from '#resources/stack-part.ts'
 import type { Queryable } from '#state/connect.ts'
@@ -44,11 +44,11 @@ export const createRoutePart = (settings: WorkloadGatewaySettings): StackPart<'r
       }
     )
   },
-  async apply(transaction, asker, { wish: { name: host, spec } }) {
+  async apply(transaction, call, { wish: { name: host, spec } }) {
     const to = settled(spec.to).slice(WORKLOAD.length)
-    const workloads = await lockWorkloads(transaction, asker, { host, to })
+    const workloads = await lockWorkloads(transaction, call, { host, to })
     const set = (workload: string, routes: readonly string[]) =>
-      setHosts(transaction, asker, { workload, routes, settings })
+      setHosts(transaction, call, { workload, routes, settings })
     for (const { id, name, hosts } of workloads)
       if (name !== to && hosts.includes(host)) await set(id, without(hosts, host))
     const { hosts = [] } = workloads.find(({ name }) => name === to) ?? {}
@@ -57,12 +57,12 @@ export const createRoutePart = (settings: WorkloadGatewaySettings): StackPart<'r
     })
     return routeId(id, host)
   },
-  async remove(transaction, asker, found) {
+  async remove(transaction, call, found) {
     const [workload, host = ''] = found.id.split('/')
-    for (const { id, hosts } of await lockWorkloads(transaction, asker, { host, to: undefined }))
+    for (const { id, hosts } of await lockWorkloads(transaction, call, { host, to: undefined }))
       if (id === workload) {
         const routes = without(hosts, host)
-        await setHosts(transaction, asker, { workload, routes, settings })
+        await setHosts(transaction, call, { workload, routes, settings })
       }
     return 'removed'
   },
@@ -81,10 +81,10 @@ const routeId = (workload: string, host: string): string => `${workload}/${host}
 /** The workloads that have the host or will: until the end of the transaction nobody else changes their hosts. */
 async function lockWorkloads(
   transaction: Queryable,
-  asker: Asker,
+  call: ActingCall,
   { host, to }: { readonly host: string; readonly to: string | undefined },
 ): Promise<HostedWorkload[]> {
-  const { account } = present(asker.who, 'a route is asked for with a token')
+  const { account } = present(call.caller, 'a route is asked for with a token')
   const { rows } = await transaction.query<HostedWorkload>(
     `${HOSTED} where n.account = $1 and (n.name = $3 or $2 = any (w.hosts)) and n.desired <> 'deleted'
      order by n.id for update of w`,
@@ -96,7 +96,7 @@ async function lockWorkloads(
 /** Throws host_taken, workload_not_found. */
 const setHosts = (
   transaction: Queryable,
-  asker: Asker,
+  call: ActingCall,
   {
     workload,
     routes,
@@ -107,7 +107,7 @@ const setHosts = (
     readonly settings: WorkloadGatewaySettings
   },
 ) =>
-  changeWorkload(transaction, asker, {
+  changeWorkload(transaction, call, {
     action: 'workload.update',
     workload,
     change: parseWorkloadChange({ routes }),

@@ -64,13 +64,13 @@ const createWorkloadPart = (settings: WorkloadGatewaySettings): StackPart<'workl
     find: SHOWN_WORKLOADS.find,
     rollBack: createWorkloadRollBack(settings),
     ofResource: OF_WORKLOAD,
-    deploy(transaction, asker, { wish, found }) {
+    deploy(transaction, call, { wish, found }) {
       const request = stackedWorkload(wish, Object.keys(found?.dataOf ?? {}).map(volumeOf))
-      return deployWorkload(transaction, asker, { request, settings })
+      return deployWorkload(transaction, call, { request, settings })
     },
-    change(transaction, asker, { wish, found }) {
+    change(transaction, call, { wish, found }) {
       const { scale, scale_to_zero_after, energy_budget = null } = stackedWorkload(wish, [])
-      return changeWorkload(transaction, asker, {
+      return changeWorkload(transaction, call, {
         action: 'workload.update',
         workload: found.id,
         change: { scale, scale_to_zero_after, energy_budget },

@@ -112,9 +112,9 @@ export class Gateway {
     let admitted = false
     try {
       life.spendCpu(30_000)
-      const who: Principal = await identity.identify(`Bearer ${call.token}`)
-      await work.admit(who, 'chat.create', LEAST_HOLD_NJ)
-      await work.admit(who, 'chat.create', nj(call.ceiling))
+      const caller: Principal = await identity.identify(`Bearer ${call.token}`)
+      await work.admit(caller, 'chat.create', LEAST_HOLD_NJ)
+      await work.admit(caller, 'chat.create', nj(call.ceiling))
       admitted = true
       if (call.streamed === true) {
         work.announce(200)

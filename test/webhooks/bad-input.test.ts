@@ -242,8 +242,8 @@ test('a service without webhooks says so (webhooks_off)', async () => {
     isOn: false,
   })
   const body = { url: 'https://example.com/', events, description: '' }
-  const who = { account: 'acct_a' }
-  await assert.rejects(async () => create({ who, body } as never), {
+  const caller = { account: 'acct_a' }
+  await assert.rejects(async () => create({ caller, body } as never), {
     code: 'webhooks_off',
   })
 })

@@ -17,7 +17,7 @@ const { signal } = new AbortController()
 /** A request of a gateway that takes the member for an owner. */
 const asked = (body: object): OperationCall<never> =>
   ({
-    who: { account: 'left', token: 'tok_left', member: 'mem_left', role: 'owner', env: 'test' },
+    caller: { account: 'left', token: 'tok_left', member: 'mem_left', role: 'owner', env: 'test' },
     body,
     signal,
     spend: { requestId: 'req_1' },

@@ -25,11 +25,11 @@ export const createAccountDelete =
   ({ state, days, parts }: Deps): Handler<AccountDeletion> =>
   async (call) => {
     const { body, signal } = call
-    const who = callerOf(call.who)
-    demandOwner(who, 'account.delete')
-    const { account } = who
+    const caller = callerOf(call)
+    demandOwner(caller, 'account.delete')
+    const { account } = caller
     if (body.confirm !== account) throw wrong('confirm', `it is not "${account}"`)
-    if (body.at_once && who.env !== 'test')
+    if (body.at_once && caller.env !== 'test')
       throw wrong('at_once', 'the account is not a test account')
     const waitMs = body.at_once ? 0 : days * DAY_MS
     await demandFree(parts(), account, new Date(Date.now() + waitMs))
@@ -57,9 +57,9 @@ export const createAccountRestore =
   ({ state }: Pick<Deps, 'state'>): Handler =>
   async (call) => {
     const { signal } = call
-    const who = callerOf(call.who)
-    demandOwner(who, 'account.restore')
-    const { account } = who
+    const caller = callerOf(call)
+    demandOwner(caller, 'account.restore')
+    const { account } = caller
     const epoch = await state.transaction(async (transaction) => {
       await demandOwnerNow(transaction, call, 'restore the account')
       await recordAct(transaction, call, { action: 'account.restore', target: account })

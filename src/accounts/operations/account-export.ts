@@ -23,7 +23,7 @@ type Deps = {
 export const createAccountExport =
   ({ state, posted, parts }: Deps): Handler =>
   async (call) => {
-    const account = callerOf(call.who).account
+    const account = callerOf(call).account
     await posted(call.signal)
     await admit(state, call)
     const kinds: Readonly<Record<string, Records>> = Object.assign(
@@ -72,15 +72,15 @@ async function* inChunks(lines: AsyncIterable<string>): AsyncGenerator<string> {
 }
 
 /** The ceiling follows the number of postings. An account that cannot pay is answered all the same. */
-async function admit(state: Queryable, { who, spend }: OperationCall): Promise<void> {
-  if (who === undefined) return
+async function admit(state: Queryable, { caller, spend }: OperationCall): Promise<void> {
+  if (caller === undefined) return
   const { rows } = await state.query<{ lines: string }>(
     'select (charge_count + event_count)::text as lines from accounts where id = $1',
-    [who.account],
+    [caller.account],
   )
   const ceiling = nj(LEAST_NJ + BigInt(rows[0]?.lines ?? 0) * LINE_NJ)
   try {
-    await spend.admit(who, 'account.export', ceiling)
+    await spend.admit(caller, 'account.export', ceiling)
   } catch (error) {
     if (!isDepleted(error)) throw error
   }

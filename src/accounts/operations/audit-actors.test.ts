@@ -22,7 +22,7 @@ ledgerOfFile(2, async (opened) => {
 /** The actors by target. */
 async function actorsOf(account: string): Promise<Record<string, string>> {
   const reply = await createAuditList({ state })({
-    who: { account } as Principal,
+    caller: { account } as Principal,
     query: () => new URLSearchParams(),
   } as never)
   const { data } = JSON.parse(

@@ -5,7 +5,7 @@ import { createAuditList } from './audit-list.ts'
 test('an action that nothing is recorded under is refused, others are an empty list', async () => {
   const list = createAuditList({ state: { query: async () => ({ rows: [] }) } as never })
   const asked = async (query: string) =>
-    list({ who: { account: 'acct_a' }, query: () => new URLSearchParams(query) } as never)
+    list({ caller: { account: 'acct_a' }, query: () => new URLSearchParams(query) } as never)
   for (const action of ['nonsense', 'webhook.nonsense', 'constructor'])
     await assert.rejects(asked(`action=${action}`), {
       code: 'invalid_request',

@@ -47,12 +47,12 @@ const entryOf = (row: Row): AuditEntry => ({
 
 export const createAuditList =
   ({ state }: { readonly state: Queryable }): Handler =>
-  async ({ who, query: queryOf }) => {
+  async ({ caller, query: queryOf }) => {
     const query = queryOf()
     const page = readListPage(query, CURSOR.form)
     const action = query.get('action')
     const { rows } = await state.query<Row>(SELECT, [
-      callerOf(who).account,
+      callerOf({ caller }).account,
       page.cursor?.[0] ?? CURSOR.end,
       action,
       query.get('target'),

@@ -34,11 +34,11 @@ export const createBudgetList =
     readonly posted: Posted
     readonly now: () => number
   }): Handler =>
-  async ({ who, query, signal }) => {
+  async ({ caller, query, signal }) => {
     const page = readListPage(query(), CURSOR)
     await deps.posted(signal)
     const { rows } = await deps.state.query<Row>(SELECT, [
-      callerOf(who).account,
+      callerOf({ caller }).account,
       page.cursor?.[0] ?? '',
       page.rowsMax,
     ])

@@ -9,11 +9,11 @@ import type { Posted } from '#ledger/posted.ts'
 
 export const createLookupGet =
   (deps: { readonly lookups: () => Lookups; readonly posted: Posted }): Handler =>
-  async ({ who, parameters, signal }) => {
+  async ({ caller, parameters, signal }) => {
     const id = parameters['id'] ?? ''
     const lookup = deps.lookups()[LOOKUP_ID.exec(id)?.[1] ?? '']
     if (lookup !== undefined) await deps.posted(signal)
-    const found = await lookup?.find(callerOf(who).account, id)
+    const found = await lookup?.find(callerOf({ caller }).account, id)
     if (lookup === undefined || found === undefined)
       throw fault('not_found', `Could not find the id: "${id.slice(0, 100)}"`)
     const reply = { object: 'lookup', id, kind: lookup.kind, ...found }

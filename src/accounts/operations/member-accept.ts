@@ -41,12 +41,15 @@ export function createMemberAccept(deps: {
         const { member, token } = await acceptInvitation(transaction, body.code, clock.wallMs())
         const { id, account } = member
         // The entry is the member's, by its first token: there is no other.
-        const who = { account, token: token.id }
-        await recordAct(transaction, { who, spend }, { action: 'member.accept', target: id })
+        const caller = { account, token: token.id }
+        await recordAct(transaction, { caller, spend }, { action: 'member.accept', target: id })
         return {
           ...memberReplyOf(await findMember(transaction, account, id), id),
           account,
-          first_token: { ...(await tokenReplyOf(transaction, token.id, who)), token: token.text },
+          first_token: {
+            ...(await tokenReplyOf(transaction, token.id, caller)),
+            token: token.text,
+          },
         }
       })
       return { kind: 'known', status: 201, body: () => reply }

@@ -18,7 +18,7 @@ export const createMemberRemove =
       const { name, role, state: was } = member
       const details = { name, role, state: was }
       await recordAct(transaction, call, { action: 'member.remove', target: id, details })
-      return { id, epoch: await removeMember(transaction, member, callerOf(call.who).token) }
+      return { id, epoch: await removeMember(transaction, member, callerOf(call).token) }
     })
     await untilHeard(state, epoch, call.signal)
     return known(await askedMemberReply(state, call, id))

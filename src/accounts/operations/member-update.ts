@@ -15,7 +15,7 @@ type Deps = { readonly state: State }
 export const createMemberUpdate =
   ({ state }: Deps): Handler<MemberChange> =>
   async (call) => {
-    const { token: ownToken } = callerOf(call.who)
+    const { token: ownToken } = callerOf(call)
     const { body: change } = call
     const { id, epoch } = await state.transaction(async (transaction) => {
       const { member, asking } = await memberToChange(transaction, call)

@@ -41,7 +41,7 @@ test(
     const get = createReceiptList({ state, posted: post })
     const ask = async (query: Record<string, string>) => {
       const asked = {
-        who: { account: 'acct_1' },
+        caller: { account: 'acct_1' },
         query: () => new URLSearchParams(query),
         signal: new AbortController().signal,
       }

@@ -19,10 +19,10 @@ const NUMBER_MAX = '9'.repeat(18)
 type Row = { number: string; bytes: Buffer }
 
 export function createReceiptList(deps: { state: Queryable; posted: Posted }): Handler {
-  return async ({ who, query: queryOf, signal }) => {
+  return async ({ caller, query: queryOf, signal }) => {
     const page = readListPage(queryOf(), CURSOR)
     await deps.posted(signal)
-    const rows = await readRows(deps.state, callerOf(who).account, {
+    const rows = await readRows(deps.state, callerOf({ caller }).account, {
       before: page.cursor?.[0] ?? NUMBER_MAX,
       limit: page.rowsMax,
     })
@@ -30,7 +30,7 @@ export function createReceiptList(deps: { state: Queryable; posted: Posted }): H
     const ids = given.flatMap(({ charge: { resource } }) =>
       resource === undefined ? [] : [chargedId(resource)],
     )
-    const names = await resourceNames(deps.state, callerOf(who).account, [...new Set(ids)])
+    const names = await resourceNames(deps.state, callerOf({ caller }).account, [...new Set(ids)])
     const next = page.next(rows, ({ number }) => number)
     return {
       kind: 'known',

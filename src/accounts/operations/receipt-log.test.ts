@@ -16,10 +16,10 @@ test('strangers who ask for what is not there make few waits for the state, and 
     },
     clock: systemClock,
   })
-  const ask = async (who: object | undefined) => {
+  const ask = async (caller: object | undefined) => {
     const { signal } = new AbortController()
     const asked = {
-      who,
+      caller,
       parameters: { receipt: newId('rcpt', Date.now() - 60_000) },
       headers: {},
       signal,
@@ -55,7 +55,7 @@ test('a receipt whose charge may not be posted yet is 202, and 404 when it is no
     const { signal } = new AbortController()
     const parameters = { receipt: newId('rcpt', nowMs - ageMs) }
     return get({
-      who: { account: 'a' },
+      caller: { account: 'a' },
       parameters,
       headers: {},
       signal,

@@ -25,17 +25,17 @@ const STRANGERS_MAX = 4
  */
 export function createReceiptGet({ receipts, posted, clock }: ReceiptGetDeps): Handler {
   const postedForStrangers = atMost(STRANGERS_MAX, posted)
-  return async ({ who, parameters, headers, signal }) => {
+  return async ({ caller, parameters, headers, signal }) => {
     const id = receiptIdOf(parameters['receipt'] ?? '')
-    const deps = { receipts, posted: who === undefined ? postedForStrangers : posted }
-    const accounts = who?.account === undefined ? [NOBODY] : [NOBODY, who.account]
+    const deps = { receipts, posted: caller === undefined ? postedForStrangers : posted }
+    const accounts = caller?.account === undefined ? [NOBODY] : [NOBODY, caller.account]
     const answer = await found(id, accounts, deps, signal)
     if (answer.state === 'unknown' && isYoung(id, clock.wallMs())) return unsealed(id)
     if (
       answer.state === 'unknown' ||
-      (answer.account !== NOBODY && answer.account !== who?.account)
+      (answer.account !== NOBODY && answer.account !== caller?.account)
     )
-      throw who === undefined
+      throw caller === undefined
         ? fault('token_missing', `Could not show the receipt without its account's token: "${id}"`)
         : fault('receipt_not_found', `Could not find the receipt: "${id}"`)
     if (answer.state === 'unsealed') return unsealed(id)

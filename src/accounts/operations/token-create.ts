@@ -32,9 +32,9 @@ export const createTokenCreate =
         scope,
         ...expiry,
       })
-      if (asking.is_bound) await takeLimits(transaction, { from: callerOf(call.who).token, to: id })
+      if (asking.is_bound) await takeLimits(transaction, { from: callerOf(call).token, to: id })
       else await setTokenLimits(transaction, { id, account }, limits)
-      const made = await tokenReplyOf(transaction, id, callerOf(call.who))
+      const made = await tokenReplyOf(transaction, id, callerOf(call))
       const details = { name, scope, expires_at: made.expires_at, ...limits }
       await recordAct(transaction, call, { action: 'token.create', target: id, details })
       return known({ ...made, token: text }, 201)

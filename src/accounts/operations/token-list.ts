@@ -12,16 +12,16 @@ type Deps = { readonly state: State }
 export const createTokenList =
   ({ state }: Deps): Handler =>
   async (call) => {
-    const who = callerOf(call.who)
+    const caller = callerOf(call)
     const page = readListPage(call.query(), CURSOR.form)
     const { rows } = await state.query<TokenReplyRow>(
       `${TOKEN_SELECT} where t.account = $1 and not t.is_session and t.id < $2 order by t.id desc limit $3`,
-      [who.account, page.cursor?.[0] ?? CURSOR.end, page.rowsMax],
+      [caller.account, page.cursor?.[0] ?? CURSOR.end, page.rowsMax],
     )
     return known(
       page.list(
         rows,
-        (row) => tokenRowReply(row, who),
+        (row) => tokenRowReply(row, caller),
         ({ id }) => id,
       ),
     )

@@ -10,7 +10,7 @@ type Deps = { readonly state: State }
 export const createTokenRevoke =
   ({ state }: Deps): Handler =>
   async (call) => {
-    const ending = { id: call.parameters['token'] ?? '', afterS: 0, asker: call }
+    const ending = { id: call.parameters['token'] ?? '', afterS: 0, call }
     await endToken(state, ending, call.signal)
-    return known(await tokenReplyOf(state, ending.id, callerOf(call.who)))
+    return known(await tokenReplyOf(state, ending.id, callerOf(call)))
   }

@@ -14,10 +14,10 @@ export const createTokenRotate =
     const ending = {
       id: call.parameters['token'] ?? '',
       afterS: call.body.overlap_s,
-      asker: call,
+      call,
     }
     const { id, text } = await rotateToken(state, ending, call.signal)
-    const made = await tokenReplyOf(state, id, callerOf(call.who))
-    const replaces = await tokenReplyOf(state, ending.id, callerOf(call.who))
+    const made = await tokenReplyOf(state, id, callerOf(call))
+    const replaces = await tokenReplyOf(state, ending.id, callerOf(call))
     return known({ ...made, token: text, replaces }, 201)
   }

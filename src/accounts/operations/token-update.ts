@@ -13,13 +13,13 @@ type Deps = { readonly state: State }
 export const createTokenUpdate =
   ({ state }: Deps): Handler<TokenLimits> =>
   async (call) => {
-    const who = callerOf(call.who)
-    const token = { id: call.parameters['token'] ?? '', account: who.account }
+    const caller = callerOf(call)
+    const token = { id: call.parameters['token'] ?? '', account: caller.account }
     const change = async (transaction: Queryable) => {
       const act = { action: 'token.update', target: token.id, details: call.body }
       await recordAct(transaction, call, act)
       await setTokenLimits(transaction, token, call.body)
     }
-    await changeToken(state, { id: token.id, asker: call }, change, call.signal)
-    return known(await tokenReplyOf(state, token.id, who))
+    await changeToken(state, { id: token.id, call }, change, call.signal)
+    return known(await tokenReplyOf(state, token.id, caller))
   }

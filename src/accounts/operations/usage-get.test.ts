@@ -37,7 +37,7 @@ test(
     const ask = async (query: Record<string, string>): Promise<Page> => {
       units = 0
       const asked = {
-        who: { account: ACCOUNT },
+        caller: { account: ACCOUNT },
         query: () => new URLSearchParams(query),
         signal: new AbortController().signal,
         spend: { countUnits: (count: number) => void (units += count) },
@@ -123,7 +123,7 @@ test('GET /v1/usage reads times without a zone as UTC, wherever it runs, and no 
     const query = async () => ({ rows: [] })
       const state = { transaction: (work) => work({ query }) }
     const get = createUsageGet({ state, posted: async () => undefined, now: Date.now })
-    const ask = (query) => get({ who: { account: 'acct_1' }, query: () => new URLSearchParams(query) })
+    const ask = (query) => get({ caller: { account: 'acct_1' }, query: () => new URLSearchParams(query) })
     const reply = await ask(${JSON.stringify(RANGE)})
     const refused = []
     for (const from of ${JSON.stringify(NO_DATES)})

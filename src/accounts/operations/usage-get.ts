@@ -21,13 +21,13 @@ export function createUsageGet(deps: {
   posted: Posted
   now: () => number
 }): Handler {
-  return async ({ who, query: queryOf, signal, spend }) => {
+  return async ({ caller, query: queryOf, signal, spend }) => {
     const query = queryOf()
     const page = readListPage(query, CURSOR)
     const asked = readUsageQuery(query, deps.now())
     await deps.posted(signal)
     const { from, to, group, groupBy, step, filter, offset } = asked
-    const { account, env } = callerOf(who)
+    const { account, env } = callerOf({ caller })
     const span = { account, from, to }
     // Steps are for charts, which draw no band.
     const bands = step === undefined

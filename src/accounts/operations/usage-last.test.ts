@@ -44,7 +44,7 @@ test(
     }
     const get = createUsageLast({ state, posted: async () => undefined })
     const record = async () => {
-      const asked = { who: { token: TOKEN }, signal: new AbortController().signal }
+      const asked = { caller: { token: TOKEN }, signal: new AbortController().signal }
       const reply = (await get(asked as unknown as OperationCall)) as unknown as {
         body: () => string
       }

@@ -33,8 +33,8 @@ type Recent = {
 }
 
 export function createUsageLast(deps: { state: Queryable; posted: Posted }): Handler {
-  return async ({ who, signal }) => {
-    const { account, token } = callerOf(who)
+  return async ({ caller, signal }) => {
+    const { account, token } = callerOf({ caller })
     await deps.posted(signal)
     const id = lastOf(await recentOf(deps.state, account, token))
     const bytes = id === undefined ? undefined : await bytesOf(deps.state, account, id)

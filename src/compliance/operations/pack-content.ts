@@ -18,9 +18,9 @@ const FIXED_BYTES_MAX = MIB
 
 export const createPackContent =
   ({ state, stores }: PackDeps & { readonly stores: BlobStores }): Handler =>
-  async ({ who, parameters, headers, spend, signal }) => {
+  async ({ caller, parameters, headers, spend, signal }) => {
     const id = parameters['pack'] ?? ''
-    const blob = await findContent(state, callerOf(who).account, id)
+    const blob = await findContent(state, callerOf({ caller }).account, id)
     const range = readByteRange(headers['range'], blob.size)
     if (range === null)
       throw fault(
@@ -29,7 +29,7 @@ export const createPackContent =
       )
     const { start, end }: RequestedRange = range ?? { start: 0, end: blob.size - 1 }
     const length = end - start + 1
-    if (who !== undefined) await spend.admit(who, 'pack.content', ceilingOf(length))
+    if (caller !== undefined) await spend.admit(caller, 'pack.content', ceilingOf(length))
     const chunks = await storeOf(stores, blob).get(blob, {
       signal,
       range: { first: start, last: end },

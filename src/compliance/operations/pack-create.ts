@@ -25,9 +25,9 @@ const DAY_MS = 86_400_000
 export const createPackCreate =
   (deps: PackDeps): Handler<PackRequest> =>
   async (call) => {
-    const { who, spend, body } = call
+    const { spend, body } = call
     const { state, keptDays } = deps
-    const caller = callerOf(who)
+    const caller = callerOf(call)
     const { account } = caller
     const reply = await once(call, state, async () => {
       const span = readSpan(body, deps.nowMs())

@@ -25,7 +25,7 @@ test(
     await state.query("select add_pack('pack_1', 'owner', $1, $2, 1, 1, 5)", [FROM, TO])
     const remove = createPackDelete({ state, keptDays: 90, nowMs: Date.now })
     const call = {
-      who: {
+      caller: {
         account: 'owner',
         token: 'tok_owner',
         member: 'mem_owner',

@@ -10,9 +10,9 @@ const CURSOR = /^pack_\w{1,40}$/
 
 export const createPackList =
   ({ state, keptDays }: PackDeps): Handler =>
-  async ({ who, query: queryOf }) => {
+  async ({ caller, query: queryOf }) => {
     const page = readListPage(queryOf(), CURSOR)
-    const owner = { account: callerOf(who).account, keptDays }
+    const owner = { account: callerOf({ caller }).account, keptDays }
     const before = page.cursor?.[0] ?? null
     const found = await packsOf(state, owner, { before, limit: page.rowsMax })
     return known(
@@ -26,15 +26,19 @@ export const createPackList =
 
 export const createPackGet =
   ({ state, keptDays }: PackDeps): Handler =>
-  async ({ who, parameters }) =>
+  async ({ caller, parameters }) =>
     known(
-      await findPack(state, { account: callerOf(who).account, keptDays }, parameters['pack'] ?? ''),
+      await findPack(
+        state,
+        { account: callerOf({ caller }).account, keptDays },
+        parameters['pack'] ?? '',
+      ),
     )
 
 export const createPackDelete =
   ({ state, keptDays }: PackDeps): Handler =>
   async (call) => {
-    const owner = { account: callerOf(call.who).account, keptDays }
+    const owner = { account: callerOf(call).account, keptDays }
     const { id, from, to } = await findPack(state, owner, call.parameters['pack'] ?? '')
     await state.transaction(async (transaction) => {
       const { rows } = await transaction.query<{ dropped: boolean }>(

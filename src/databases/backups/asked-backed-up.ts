@@ -10,10 +10,10 @@ export type BackupDeps = { readonly state: State; readonly settings: GatewaySett
 /** The database whose backups a path names. Throws database_not_found. */
 export const askedBackedUp = (
   { state, settings }: BackupDeps,
-  { who, parameters }: Pick<OperationCall, 'who' | 'parameters'>,
+  { caller, parameters }: Pick<OperationCall, 'caller' | 'parameters'>,
 ) =>
   findBackedUp(state, {
-    account: callerOf(who).account,
+    account: callerOf({ caller }).account,
     wanted: parameters['database'] ?? '',
     keptMs: settings.backupsKeptMs,
   })

@@ -1,7 +1,7 @@
 // A role as the API shows it, and its changes in the audit log.
 import type { DatabaseRoleReply } from '#contract/databases.ts'
 import type { RoleRow } from '#databases/logins/find-role.ts'
-import { recordAct, type Asker } from '#identity/audit.ts'
+import { recordAct, type ActingCall } from '#identity/audit.ts'
 import type { Queryable } from '#state/connect.ts'
 
 /** A role as its account sees it. */
@@ -19,7 +19,7 @@ export const roleReplyOf = ({
 /** Writes a change of a role into the audit log. */
 export const recordRole = (
   transaction: Queryable,
-  call: Asker,
+  call: ActingCall,
   {
     action,
     id,

@@ -15,7 +15,7 @@ test('a node that runs no databases says so, and asks the state nothing', async 
   }
   const create = createDatabaseCreate({ state: {} as State, settings })
   const body = { name: 'notes', region: 'auto', size: '1GB' }
-  await assert.rejects(async () => create({ who: { account: 'acct_1' }, body } as never), {
+  await assert.rejects(async () => create({ caller: { account: 'acct_1' }, body } as never), {
     code: 'databases_off',
     status: 503,
   })

@@ -14,7 +14,7 @@ import { LIMITED } from '#databases/limited-operations.ts'
 import { SHOWN_DATABASES, type DatabaseRow } from '#databases/find-database.ts'
 import type { GatewaySettings } from '#databases/settings.ts'
 import { newPassword } from '#databases/logins/new-password.ts'
-import { recordAct, type Asker } from '#identity/audit.ts'
+import { recordAct, type ActingCall } from '#identity/audit.ts'
 import type { Handler } from '#http/reply.ts'
 import { createResourceDeploy } from '#http/resource-operations.ts'
 import type { Queryable, State } from '#state/connect.ts'
@@ -33,12 +33,12 @@ export function createDatabaseCreate(deps: Deps): Handler<DatabaseRequest> {
 /** Writes down what is wanted, with its entry in the audit log. Throws what the operation refuses. */
 export async function createDatabase(
   transaction: Queryable,
-  asker: Asker,
+  call: ActingCall,
   given: { readonly request: DatabaseRequest; readonly settings: GatewaySettings },
 ): Promise<DatabaseRow> {
   const { request, settings } = given
   const { name, region, energy_budget: budget } = request
-  const { account } = present(asker.who, 'a database is asked for with a token')
+  const { account } = present(call.caller, 'a database is asked for with a token')
   if (region !== 'auto' && region !== settings.region)
     throw fault(
       'invalid_request',
@@ -55,7 +55,7 @@ export async function createDatabase(
   })
   await setEnergyBudget(transaction, { id, account, budget, operations: LIMITED })
   const details = { ...request, region: settings.region }
-  await recordAct(transaction, asker, { action: 'database.create', target: id, details })
+  await recordAct(transaction, call, { action: 'database.create', target: id, details })
   return await SHOWN_DATABASES.find(transaction, account, id)
 }
 

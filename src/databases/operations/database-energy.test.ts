@@ -70,7 +70,7 @@ test(
     const get = createDatabaseEnergy({ state, now: () => FIRST_MS })
     const ask = async (from: number, to: number): Promise<Energy> => {
       const query = () => new URLSearchParams({ from: at(from), to: at(to), by: 'hour' })
-      const asked = { who: { account: ACCOUNT }, parameters: { database: 'notes' }, query }
+      const asked = { caller: { account: ACCOUNT }, parameters: { database: 'notes' }, query }
       const reply = (await get(asked as unknown as OperationCall)) as unknown as {
         body: () => string
       }

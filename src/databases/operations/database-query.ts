@@ -93,7 +93,7 @@ function demandRunnable(database: DatabaseRow, settings: GatewaySettings): void 
 const loginOf = (
   { state, settings }: { readonly state: State; readonly settings: GatewaySettings },
   { id, name, role: owner }: DatabaseRow,
-  call: Pick<OperationCall, 'who' | 'spend'>,
+  call: Pick<OperationCall, 'caller' | 'spend'>,
 ) =>
   state.transaction(async (transaction) => {
     const key = settings.passwordKey

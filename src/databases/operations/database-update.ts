@@ -7,7 +7,7 @@ import { setEnergyBudget } from '#resources/set-energy-budget.ts'
 import { LIMITED } from '#databases/limited-operations.ts'
 import { SHOWN_DATABASES, type DatabaseRow } from '#databases/find-database.ts'
 import type { GatewaySettings } from '#databases/settings.ts'
-import { recordAct, type Asker } from '#identity/audit.ts'
+import { recordAct, type ActingCall } from '#identity/audit.ts'
 import type { Handler } from '#http/reply.ts'
 import { createResourceChange } from '#http/resource-operations.ts'
 import type { Queryable, State } from '#state/connect.ts'
@@ -15,10 +15,10 @@ import type { Queryable, State } from '#state/connect.ts'
 type Deps = { readonly state: State; readonly settings: GatewaySettings }
 
 export const createDatabaseUpdate = (deps: Deps): Handler<DatabaseChange> =>
-  createResourceChange(SHOWN_DATABASES, deps, (transaction, asker, asked: DatabaseUpdate) => {
+  createResourceChange(SHOWN_DATABASES, deps, (transaction, call, asked: DatabaseUpdate) => {
     if (!deps.settings.isOn)
       throw fault('databases_off', `Could not change "${asked.resource.name}"`)
-    return updateDatabase(transaction, asker, asked)
+    return updateDatabase(transaction, call, asked)
   })
 
 type DatabaseUpdate = { readonly resource: DatabaseRow; readonly change: DatabaseChange }
@@ -26,14 +26,14 @@ type DatabaseUpdate = { readonly resource: DatabaseRow; readonly change: Databas
 /** Changes a database, with the entry in the audit log. Throws what the operation refuses. */
 export async function updateDatabase(
   transaction: Queryable,
-  asker: Asker,
+  call: ActingCall,
   { resource: database, change }: DatabaseUpdate,
 ): Promise<void> {
   const { id } = database
   const { size, suspended, energy_budget: budget, upgrade } = change
-  const { account } = present(asker.who, 'a change is asked for with a token')
+  const { account } = present(call.caller, 'a change is asked for with a token')
   assertPossible(database, change)
-  await recordAct(transaction, asker, { action: 'database.update', target: id, details: change })
+  await recordAct(transaction, call, { action: 'database.update', target: id, details: change })
   if (size !== undefined)
     await transaction.query('update databases set size_bytes = $2 where id = $1', [
       id,

@@ -4,7 +4,7 @@ import { stackPartOf } from '#deployments/parts.ts'
 import { changedNames } from '#deployments/plan/compare.ts'
 import { disown, findOwned, isFree, lockOwned, own } from '#deployments/plan/owned.ts'
 import type { StepRow } from '#deployments/rows.ts'
-import type { Asker } from '#identity/audit.ts'
+import type { ActingCall } from '#identity/audit.ts'
 import { resourceFailure, isPending, type StackAttributes } from '#resources/stack-part.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { ResourceStack, StackResource } from '#stack/stack.ts'
@@ -42,8 +42,8 @@ export async function applyStep(
 const resourceAt = ({ resources }: ResourceStack, address: string): StackResource | undefined =>
   resources.find((one) => one.address === address)
 
-const askerOf = ({ deployment: { account, token, request } }: DeploymentTurn): Asker => ({
-  who: { account, token },
+const callOf = ({ deployment: { account, token, request } }: DeploymentTurn): ActingCall => ({
+  caller: { account, token },
   spend: { requestId: request },
 })
 
@@ -78,7 +78,7 @@ async function change(
   const id =
     found !== undefined && changed.size === 0 && resourceFailure(found) === undefined
       ? found.id
-      : await part.apply(transaction, askerOf(turn), { wish, found, changed })
+      : await part.apply(transaction, callOf(turn), { wish, found, changed })
   const { needs } = resource
   const owned = { address, kind, name, resource: id, needs: [...needs], applied: null }
   await own(transaction, turn.deployment, owned)
@@ -106,7 +106,7 @@ async function remove(transaction: Queryable, turn: DeploymentTurn, step: StepRo
     const fault = { code: 'resource_holds_data', message }
     return await endStep(transaction, turn, step, { status: 'failed', fault })
   }
-  if (found !== undefined && (await part.remove(transaction, askerOf(turn), found)) === 'more')
+  if (found !== undefined && (await part.remove(transaction, callOf(turn), found)) === 'more')
     return
   await disown(transaction, deployment, address)
   await endStep(transaction, turn, step, { status: 'done' })

@@ -56,7 +56,7 @@ export function stacksOfFile() {
   /** The plan of a dry run, or the deployment before its first turn. */
   async function ask<Reply = DeploymentReply>(body: object): Promise<Reply> {
     const made = await createDeploymentCreate({ state, parts, key })({
-      who: { account: ACCOUNT, token: `tok_${ACCOUNT}`, member: `mem_${ACCOUNT}` },
+      caller: { account: ACCOUNT, token: `tok_${ACCOUNT}`, member: `mem_${ACCOUNT}` },
       spend: { requestId: 'req_a', mark: () => undefined },
       parameters: {},
       body: parseDeploymentRequest(body),

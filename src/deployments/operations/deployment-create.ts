@@ -27,7 +27,7 @@ const PLANS_MAX = 2
 export function createDeploymentCreate({ state, parts, key }: Deps): Handler<DeploymentRequest> {
   const plans = createAccountLoad(PLANS_MAX, 'plans')
   return async (call) => {
-    const { account } = callerOf(call.who)
+    const { account } = callerOf(call)
     const { stack, dry_run: isDry, allow_delete: allowsDeletion, plan: asked } = call.body
     const planned = async () => {
       const leave = plans.enter(account)
@@ -60,7 +60,7 @@ async function addDeployment(
   call: OperationCall & { readonly body: DeploymentRequest },
   { plan, key }: { readonly plan: StackPlan; readonly key: string },
 ): Promise<string> {
-  const { account, token } = callerOf(call.who)
+  const { account, token } = callerOf(call)
   const { stack, file, description, variables, files, allow_delete: allowsDeletion } = call.body
   const id = newId('dep')
   const { rows } = await transaction.query<{ id: string | null }>(

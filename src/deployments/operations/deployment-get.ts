@@ -15,21 +15,26 @@ const CURSOR = idCursor('dep')
 
 export const createDeploymentList =
   ({ state }: { readonly state: Queryable }): Handler =>
-  async ({ who, query: queryOf }) => {
+  async ({ caller, query: queryOf }) => {
     const query = queryOf()
     const page = readListPage(query, CURSOR.form)
     const rows = await deploymentsWhere(
       state,
       'd.account = $2 and d.id < $3 and ($4::text is null or d.stack = $4) order by d.id desc limit $5',
-      [callerOf(who).account, page.cursor?.[0] ?? CURSOR.end, query.get('stack'), page.rowsMax],
+      [
+        callerOf({ caller }).account,
+        page.cursor?.[0] ?? CURSOR.end,
+        query.get('stack'),
+        page.rowsMax,
+      ],
     )
     return known(page.list(rows, deploymentSummaryOf, ({ id }) => id))
   }
 
 export const createDeploymentGet =
   ({ state }: { readonly state: Queryable }): Handler =>
-  async ({ who, parameters }) => {
-    const { account } = callerOf(who)
+  async ({ caller, parameters }) => {
+    const { account } = callerOf({ caller })
     const row = await findDeployment(state, account, parameters['deployment'] ?? '')
     return known(deploymentReplyOf(row, await deploymentSteps(state, row.id)))
   }

@@ -41,7 +41,7 @@ ledgerOfFile(2, async (made) => {
 
 const callOf = (body: object, name = '') =>
   ({
-    who: { account: ACCOUNT, token: `tok_${ACCOUNT}`, member: `mem_${ACCOUNT}` },
+    caller: { account: ACCOUNT, token: `tok_${ACCOUNT}`, member: `mem_${ACCOUNT}` },
     spend: { requestId: 'req_a' },
     parameters: { function: name },
     body,

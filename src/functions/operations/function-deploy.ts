@@ -8,7 +8,7 @@ import { bytesOfSize } from '#contract/sizes.ts'
 import { FUNCTION_LIMITED } from '#functions/limited-operations.ts'
 import { chooseRuntime } from '#functions/runtimes.ts'
 import type { FunctionGatewaySettings } from '#functions/settings.ts'
-import { recordAct, type Asker } from '#identity/audit.ts'
+import { recordAct, type ActingCall } from '#identity/audit.ts'
 import { setEnergyBudget } from '#resources/set-energy-budget.ts'
 import { tooManyFault } from '#resources/too-many.ts'
 import { sealVariables } from '#resources/variables.ts'
@@ -21,16 +21,16 @@ const bytesOf = (memory: string) => bytesOfSize(memory, limits.FUNCTION_MEMORIES
 /** Writes a version down, with its entry in the audit log. Throws what the operation refuses. */
 export async function deployFunction(
   transaction: Queryable,
-  asker: Asker,
+  call: ActingCall,
   given: { readonly request: FunctionRequest; readonly settings: FunctionGatewaySettings },
 ): Promise<FunctionRow> {
   const { name, route, energy_budget: budget, source: _, env, ...more } = given.request
-  const who = present(asker.who, 'a deployment is asked for with a token')
-  const { account } = who
+  const caller = present(call.caller, 'a deployment is asked for with a token')
+  const { account } = caller
   await assertBuckets(transaction, account, bucketsOf(given.request))
   if (given.settings.address === undefined)
     throw fault('functions_off', `Could not deploy "${name}"`)
-  const id = await addVersion(transaction, who, given).catch((error: unknown) => {
+  const id = await addVersion(transaction, caller, given).catch((error: unknown) => {
     const tooMany = tooManyFault(error, {
       code: 'too_many_functions',
       what: `Could not deploy "${name}"`,
@@ -41,13 +41,13 @@ export async function deployFunction(
   await setEnergyBudget(transaction, { id, account, budget, operations: FUNCTION_LIMITED })
   const shown = { name, route, energy_budget: budget, ...more }
   const details = { ...shown, ...(env && { env: Object.keys(env) }) }
-  await recordAct(transaction, asker, { action: 'function.deploy', target: id, details })
+  await recordAct(transaction, call, { action: 'function.deploy', target: id, details })
   return await SHOWN_FUNCTIONS.find(transaction, account, id)
 }
 
 async function addVersion(
   transaction: Queryable,
-  { account, token }: NonNullable<Asker['who']>,
+  { account, token }: NonNullable<ActingCall['caller']>,
   { request, settings }: Parameters<typeof deployFunction>[2],
 ): Promise<string> {
   const seal = (env: Readonly<Record<string, string>>) => ({

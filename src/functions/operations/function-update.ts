@@ -2,22 +2,22 @@
 import { present } from '#base/errors.ts'
 import type { FunctionChange } from '#contract/functions.ts'
 import { FUNCTION_LIMITED } from '#functions/limited-operations.ts'
-import { recordAct, type Asker } from '#identity/audit.ts'
+import { recordAct, type ActingCall } from '#identity/audit.ts'
 import { setEnergyBudget } from '#resources/set-energy-budget.ts'
 import type { Queryable } from '#state/connect.ts'
 
 /** Changes a function, with an entry in the audit log. */
 export async function updateFunction(
   transaction: Queryable,
-  asker: Asker,
+  call: ActingCall,
   {
     resource: { id },
     change,
   }: { readonly resource: { readonly id: string }; readonly change: FunctionChange },
 ): Promise<void> {
   const { suspended, energy_budget: budget } = change
-  const { account } = present(asker.who, 'a change is asked for with a token')
-  await recordAct(transaction, asker, { action: 'function.update', target: id, details: change })
+  const { account } = present(call.caller, 'a change is asked for with a token')
+  await recordAct(transaction, call, { action: 'function.update', target: id, details: change })
   await setEnergyBudget(transaction, { id, account, budget, operations: FUNCTION_LIMITED })
   if (suspended !== undefined)
     await transaction.query('select want_resource($1, $2)', [

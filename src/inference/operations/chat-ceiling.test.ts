@@ -40,10 +40,10 @@ async function ceilingsOf<Body>(
 ) {
   const admitted = () => {
     const call = callOf(body)
-    const { who, spend } = call
-    assert.ok(who)
+    const { caller, spend } = call
+    assert.ok(caller)
     // As the pipeline does before a handler.
-    void spend.admit(who, operation, FIRST_NJ)
+    void spend.admit(caller, operation, FIRST_NJ)
     return call
   }
   const dry = admitted()

@@ -57,8 +57,8 @@ test('chat leaves calls to other accounts, and tells its own cell whose turn it 
   const calls: { leave(): void }[] = []
   const begin = async (account: string) => {
     const call = callOf(ask({ stream: true }))
-    const who = { ...present(call.who, 'a principal'), account }
-    streamed(await handler({ ...call, who }))
+    const caller = { ...present(call.caller, 'a principal'), account }
+    streamed(await handler({ ...call, caller }))
     calls.push(call)
   }
   await begin('acct_1')

@@ -22,14 +22,14 @@ const BATCH_INPUTS = 32
 /** Vectors of texts, as numbers or (the SDKs' default) base64 of little-endian float32. */
 export const createEmbeddingCreate =
   (deps: InferenceDeps): Handler<EmbeddingRequest> =>
-  async (caller) => {
-    const { input, encoding_format: encoding } = caller.body
+  async (request) => {
+    const { input, encoding_format: encoding } = request.body
     const texts = textsOf(input)
-    const { choice, work } = routeEmbedding(deps, caller.body)
+    const { choice, work } = routeEmbedding(deps, request.body)
     const { offers, tier, reason } = choice
     const [offer] = offers
-    const claims = new RequestClaims(caller.spend)
-    const asked = { operation: 'embedding.create', offer, tier, work, caller, claims } as const
+    const claims = new RequestClaims(request.spend)
+    const asked = { operation: 'embedding.create', offer, tier, work, request, claims } as const
     const call = new PaidCall(deps, asked)
     const { vectors, promptTokens } = await embedAll(call, texts).catch((error: unknown) => {
       call.failed(error)
@@ -45,7 +45,7 @@ export const createEmbeddingCreate =
       status: 200,
       headers: { 'x-router-reason': reason },
       body: (charge) => {
-        const energyNj = larger(directEnergy(charge), caller.spend.measured())
+        const energyNj = larger(directEnergy(charge), request.spend.measured())
         deps.learned.record(offer, { prompt: promptTokens, completion: 0 }, energyNj)
         const answer = JSON.stringify({ object: 'list', data, model: offer.id })
         return `${answer.slice(0, -1)},"usage":${usageText({ promptTokens }, charge)}}`
@@ -109,8 +109,8 @@ async function embedBatch(
   input: readonly InputText[],
   before: { readonly isLast: boolean; readonly promptTokens: number },
 ) {
-  const { offer, bounds, caller } = call
-  const { spend, signal } = caller
+  const { offer, bounds, request } = call
+  const { spend, signal } = request
   const work = workOf(input)
   const { promptTokensMax } = tokensAtMost(offer, work, bounds.overheadTokens)
   const batch = { offer, input, promptBytes: work.promptBytes, promptTokensMax }

@@ -59,7 +59,7 @@ export function callOf<Body>(
 ): OperationCall<Body> & { readonly spend: StrictSpend; leave(): void } {
   const gone = new AbortController()
   return {
-    who: {
+    caller: {
       account: 'acct_1',
       token: 'tok_1',
       member: 'mem_1',

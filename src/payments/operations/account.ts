@@ -14,7 +14,7 @@ import type { Queryable, State } from '#state/connect.ts'
 export const createAccountGet =
   ({ state }: { readonly state: Queryable }): Handler =>
   async (call) => {
-    const reply = await replyOf(state, callerOf(call.who))
+    const reply = await replyOf(state, callerOf(call))
     return { kind: 'known', status: 200, body: () => reply }
   }
 
@@ -24,13 +24,13 @@ export function createAccountUpdate(deps: {
 }): Handler<AccountChange> {
   return async (call) => {
     const { body } = call
-    const who = callerOf(call.who)
-    const { account } = who
+    const caller = callerOf(call)
+    const { account } = caller
     const { low_water: lowWater, auto_topup: automatic } = body
     const endsTopups = automatic === null && lowWater === undefined
-    if (who.suspendedFor !== undefined && !endsTopups)
-      throw suspended('Could not change the account', who.suspendedFor)
-    if (automatic && adapterOf(deps.adapters, who.env) === undefined)
+    if (caller.suspendedFor !== undefined && !endsTopups)
+      throw suspended('Could not change the account', caller.suspendedFor)
+    if (automatic && adapterOf(deps.adapters, caller.env) === undefined)
       throw fault('payments_off', 'Could not set automatic top-ups')
     await deps.state.transaction(async (transaction) => {
       await recordAct(transaction, call, {
@@ -43,7 +43,7 @@ export function createAccountUpdate(deps: {
       if (lowWater !== undefined)
         await transaction.query('select set_low_water($1, $2)', [account, pusdOfDollars(lowWater)])
     })
-    const reply = await replyOf(deps.state, who)
+    const reply = await replyOf(deps.state, caller)
     return { kind: 'known', status: 200, body: () => reply }
   }
 }
@@ -81,8 +81,8 @@ async function demandCard(state: Queryable, account: string): Promise<void> {
     )
 }
 
-async function replyOf(state: Queryable, { account: id, ...who }: Principal) {
-  const { name, role } = await findMember(state, id, who.member)
-  const member = { id: who.member, name, role }
+async function replyOf(state: Queryable, { account: id, ...caller }: Principal) {
+  const { name, role } = await findMember(state, id, caller.member)
+  const member = { id: caller.member, name, role }
   return { id, object: 'account', member, ...(await accountRow(state, id)) }
 }

@@ -38,11 +38,11 @@ export function createBalanceGet(deps: {
   readonly posted: Posted
   readonly topUpUrl: string
 }): Handler {
-  return async ({ who, signal }) => {
+  return async ({ caller, signal }) => {
     await deps.posted(signal)
-    const { rows } = await deps.state.query<Row>(BALANCE, [callerOf(who).account])
+    const { rows } = await deps.state.query<Row>(BALANCE, [callerOf({ caller }).account])
     const row = present(rows[0], 'the account of a token is there')
-    const known = await accountRow(deps.state, callerOf(who).account)
+    const known = await accountRow(deps.state, callerOf({ caller }).account)
     const { unit, funded, low_water_pusd: lowWater, auto_topup: automatic } = known
     const reply = {
       object: 'balance',

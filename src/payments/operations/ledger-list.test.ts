@@ -5,7 +5,7 @@ import { createLedgerList } from './ledger-list.ts'
 test('a ledger that cannot be listed names the parameter and its value', async () => {
   const list = createLedgerList({ state: undefined as never, posted: undefined as never })
   const asked = async (query: string) =>
-    list({ who: { account: 'acct_a' }, query: () => new URLSearchParams(query) } as never)
+    list({ caller: { account: 'acct_a' }, query: () => new URLSearchParams(query) } as never)
   await assert.rejects(asked('id=zzz'), {
     message: 'Could not list the ledger: "zzz" is not the id of an entry, a receipt or a request',
   })

@@ -29,9 +29,9 @@ export function createLedgerList(deps: {
   readonly state: State
   readonly posted: Posted
 }): Handler {
-  return async ({ who, query: queryOf, headers, signal }) => {
+  return async ({ caller, query: queryOf, headers, signal }) => {
     const query = queryOf()
-    const { account } = callerOf(who)
+    const { account } = callerOf({ caller })
     const filter = readFilter(account, query)
     const id = query.get('id')
     if (id !== null && !ID.test(id))
@@ -60,7 +60,7 @@ export function createLedgerList(deps: {
       }
     const reply = {
       object: 'list',
-      unit: callerOf(who).env === 'test' ? 'tUSD' : 'USD',
+      unit: callerOf({ caller }).env === 'test' ? 'tUSD' : 'USD',
       data: entries,
       has_more: nextCursor !== null,
       next_cursor: nextCursor,

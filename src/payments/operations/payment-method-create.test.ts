@@ -51,7 +51,7 @@ const adapter = {
 
 const create = async (with_: Partial<PaymentAdapter> = {}, begun?: BegunKey) =>
   await createMethodCreate({ state, adapters: [{ ...adapter, ...with_ }] })({
-    who: { account: 'owner', token: 'tok_owner', member: 'mem_owner', role: 'owner', env: 'test' },
+    caller: { account: 'owner', token: 'tok_owner', member: 'mem_owner', role: 'owner', env: 'test' },
     body: { type: 'card' },
     spend: { requestId: 'req_1' },
     begun,

@@ -27,7 +27,7 @@ beforeEach(async () => {
 })
 
 const call = {
-  who: { account: 'owner', token: 'tok_owner', member: 'mem_owner', role: 'owner', env: 'test' },
+  caller: { account: 'owner', token: 'tok_owner', member: 'mem_owner', role: 'owner', env: 'test' },
   parameters: { method: 'card_1' },
   spend: { requestId: 'req_1' },
 } as unknown as OperationCall<never>

@@ -5,7 +5,7 @@ import { fault } from '#contract/errors.ts'
 import type { MethodReply, MethodRequest } from '#contract/payments.ts'
 import { once } from '#http/once.ts'
 import type { Handler } from '#http/reply.ts'
-import { recordAct, type Asker } from '#identity/audit.ts'
+import { recordAct, type ActingCall } from '#identity/audit.ts'
 import type { PaymentAdapter } from '#payments/adapter.ts'
 import { declined } from '#payments/decline.ts'
 import { demandCardPace, demandCardRoom, METHODS_MAX } from '#payments/pace.ts'
@@ -28,8 +28,8 @@ const SELECT = `select id, processor, label, state, created_at from payment_meth
 export function createMethodCreate(deps: Deps): Handler<MethodRequest> {
   const { state, adapters } = deps
   return async (call) => {
-    const { who, body } = call
-    const { account, env } = callerOf(who)
+    const { caller, body } = call
+    const { account, env } = callerOf({ caller })
     const adapter = adapterOf(adapters, env)
     if (adapter === undefined) throw fault('payments_off', 'Could not add the card')
     const { id } = await once(call, state, async () => {
@@ -59,8 +59,8 @@ const UNANSWERED = `update payment_methods set state = 'removed', removed_at = l
   where id = $1 and state = 'pending' and setup is null`
 
 /** A card that was never given holds up no other one: the oldest is removed, and its page is closed. */
-async function makeRoom({ state, adapters }: Deps, call: Asker): Promise<void> {
-  const { account } = present(call.who, 'a card is added with a token')
+async function makeRoom({ state, adapters }: Deps, call: ActingCall): Promise<void> {
+  const { account } = present(call.caller, 'a card is added with a token')
   const { rows } = await state.query<RemovedRow>(
     `select id, processor, reference, page from payment_methods where account = $1 and state = 'pending'
        and (select count(*) from payment_methods where account = $1 and state in ('pending', 'active')) >= $2
@@ -101,8 +101,8 @@ export const createMethodList =
     adapters,
     chains,
   }: Deps & { readonly chains: readonly Pick<TokenChain, 'env'>[] }): Handler =>
-  async ({ who }) => {
-    const { account, env } = callerOf(who)
+  async ({ caller }) => {
+    const { account, env } = callerOf({ caller })
     const { rows } = await state.query<Row>(
       `${SELECT} and state in ('pending', 'active') order by id desc`,
       [account],
@@ -123,11 +123,11 @@ export const createMethodList =
 
 export function createMethodDelete({ state, adapters }: Deps): Handler {
   return async (call) => {
-    const { who, parameters } = call
+    const { caller, parameters } = call
     const id = parameters['method'] ?? ''
     const { rows } = await state.query<RemovedRow>(
       "select id, processor, reference, page from payment_methods where account = $1 and id = $2 and state <> 'removed'",
-      [callerOf(who).account, id],
+      [callerOf({ caller }).account, id],
     )
     const [row] = rows
     // Another call may have removed it since.

@@ -17,7 +17,7 @@ export function createTopupCancel(deps: {
 }): Handler {
   const { state, adapters } = deps
   return async (call) => {
-    const { account } = callerOf(call.who)
+    const { account } = callerOf(call)
     const topup = await findTopup(state, account, call.parameters['topup'] ?? '')
     const adapter = adapters.find(({ name }) => name === topup.processor)
     if (topup.status !== 'voided') {

@@ -23,8 +23,8 @@ export function createTopupCreate(
   deps: { readonly adapters: readonly PaymentAdapter[] } & StablecoinDeps,
 ): Handler<TopupRequest> {
   return async (call) => {
-    const { who, body } = call
-    const unit = callerOf(who).env === 'test' ? 'tUSD' : 'USD'
+    const { caller, body } = call
+    const unit = callerOf({ caller }).env === 'test' ? 'tUSD' : 'USD'
     if (body.unit !== undefined && body.unit !== unit)
       throw fault('invalid_request', `Could not begin the payment: the account has ${unit}`, {
         param: 'unit',
@@ -39,8 +39,8 @@ async function topUpByCard(
   { state, adapters }: { readonly state: State; readonly adapters: readonly PaymentAdapter[] },
   call: OperationCall<TopupRequest>,
 ): Promise<Reply> {
-  const { who, body } = call
-  const { account, env } = callerOf(who)
+  const { caller, body } = call
+  const { account, env } = callerOf({ caller })
   const adapter = adapterOf(adapters, env)
   if (adapter === undefined) throw fault('payments_off', 'Could not begin the payment')
   const { id } = await once(call, state, () => async (transaction) => {

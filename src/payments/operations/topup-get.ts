@@ -11,17 +11,20 @@ type Deps = { readonly state: Queryable }
 
 export const createTopupGet =
   ({ state }: Deps): Handler =>
-  async ({ who, parameters }) => {
-    const reply = await findTopup(state, callerOf(who).account, parameters['topup'] ?? '')
+  async ({ caller, parameters }) => {
+    const reply = await findTopup(state, callerOf({ caller }).account, parameters['topup'] ?? '')
     return { kind: 'known', status: 200, body: () => reply }
   }
 
 export const createTopupList =
   ({ state }: Deps): Handler =>
-  async ({ who, query: queryOf }) => {
+  async ({ caller, query: queryOf }) => {
     const page = readListPage(queryOf(), CURSOR.form)
     const before = page.cursor?.[0] ?? CURSOR.end
-    const found = await listTopups(state, callerOf(who).account, { before, limit: page.rowsMax })
+    const found = await listTopups(state, callerOf({ caller }).account, {
+      before,
+      limit: page.rowsMax,
+    })
     const reply = page.list(
       found,
       (topup) => topup,

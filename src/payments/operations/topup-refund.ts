@@ -23,8 +23,8 @@ export function createTopupRefund(deps: {
 }): Handler<RefundRequest> {
   const { state, adapters, posted } = deps
   return async (call) => {
-    const { who, body, parameters, signal } = call
-    const { account } = callerOf(who)
+    const { caller, body, parameters, signal } = call
+    const { account } = callerOf({ caller })
     const topup = await findTopup(state, account, parameters['topup'] ?? '')
     const adapter = adapters.find(({ name }) => name === topup.processor)
     const isByOperator = topup.transfer !== null

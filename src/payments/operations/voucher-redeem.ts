@@ -19,7 +19,7 @@ export function createVoucherRedeem(deps: {
   readonly posted: Posted
 }): Handler<VoucherRequest> {
   return async (call) => {
-    const { who, body, signal } = call
+    const { caller, body, signal } = call
     const hash = voucherHash(body.code, deps.secret.reveal())
     const reply = await once(call, deps.state, () => async (transaction) => {
       const known = await transaction.query<{ id: string; amount_pusd: string }>(
@@ -34,7 +34,7 @@ export function createVoucherRedeem(deps: {
         })
       // It locks the ledger: last.
       const { rows } = await transaction.query<Row>('select * from redeem_voucher($1, $2)', [
-        callerOf(who).account,
+        callerOf({ caller }).account,
         hash,
       ])
       const [found] = rows
@@ -49,7 +49,7 @@ export function createVoucherRedeem(deps: {
         object: 'voucher',
         id: found.id,
         amount_pusd: found.amount_pusd,
-        unit: callerOf(who).env === 'test' ? 'tUSD' : 'USD',
+        unit: callerOf({ caller }).env === 'test' ? 'tUSD' : 'USD',
         expires_at: found.expires_at?.toISOString() ?? null,
       }
     })

@@ -21,7 +21,7 @@ export async function claimTransfer(
   call: OperationCall,
   { network, transaction, signature }: TransferClaim,
 ): Promise<string> {
-  const { account } = callerOf(call.who)
+  const { account } = callerOf(call)
   const chain = chains.find((one) => one.network === network)
   if (chain === undefined)
     throw fault('invalid_request', `Could not claim the transfer: no payments on "${network}"`, {

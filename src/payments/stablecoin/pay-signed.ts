@@ -42,9 +42,9 @@ export async function paySigned(
   call: OperationCall,
   wanted: { readonly kind: 'hold' | 'topup'; readonly amount: Pusd },
 ): Promise<SignedTopup> {
-  const { who, headers, signal } = call
+  const { caller, headers, signal } = call
   const { kind, amount } = wanted
-  const { account } = callerOf(who)
+  const { account } = callerOf({ caller })
   const header = headers[PAYMENT_SIGNATURE]
   const offered = { chains, amount, url, account }
   if (header === undefined) throw offer(offered)

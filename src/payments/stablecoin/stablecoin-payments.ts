@@ -5,7 +5,7 @@ import type { Pusd } from '#base/units.ts'
 import { fault } from '#contract/errors.ts'
 import { once } from '#http/once.ts'
 import type { OperationCall } from '#http/reply.ts'
-import { recordAct, type Asker } from '#identity/audit.ts'
+import { recordAct, type ActingCall } from '#identity/audit.ts'
 import { beginPayment } from '#payments/begin-payment.ts'
 import type { Queryable, State } from '#state/connect.ts'
 import { processorOf, type TokenChain } from './chains.ts'
@@ -34,13 +34,13 @@ type Transferred = { readonly transaction: string; readonly index: number }
  */
 export async function claimPayment(
   state: State,
-  asker: KeyedAsker,
+  call: KeyedCall,
   { chain, payment }: { readonly chain: TokenChain; readonly payment: NewStablecoinPayment },
 ): Promise<{ readonly id: string; readonly isNew: boolean }> {
   const known = await findPayment(state, chain, payment)
   if (known !== undefined) return { id: known, isNew: false }
   try {
-    return { id: await makePayment(state, asker, { chain, payment }), isNew: true }
+    return { id: await makePayment(state, call, { chain, payment }), isNew: true }
   } catch (error) {
     // Beside another request for the same.
     const first = isClaimed(error) ? await findPayment(state, chain, payment) : undefined
@@ -52,21 +52,21 @@ export async function claimPayment(
 const isClaimed = (error: unknown): boolean =>
   error instanceof ErgonError && error.code === 'transfer_claimed'
 
-type KeyedAsker = Asker & Pick<OperationCall, 'begun'>
+type KeyedCall = ActingCall & Pick<OperationCall, 'begun'>
 
 async function makePayment(
   state: State,
-  asker: KeyedAsker,
+  call: KeyedCall,
   { chain, payment }: { readonly chain: TokenChain; readonly payment: NewStablecoinPayment },
 ): Promise<string> {
-  const { id } = await once(asker, state, () => async (transaction) => {
+  const { id } = await once(call, state, () => async (transaction) => {
     const { kind, amount, account } = payment
     const { env, network } = chain
     const made = newId('pay')
     const processor = processorOf(env)
     await beginPayment(transaction, { id: made, account, processor, kind, amount, method: null })
     const details = { kind, amount_pusd: amount.toString(), method: 'stablecoin', network }
-    await recordAct(transaction, asker, { action: 'topup.create', target: made, details })
+    await recordAct(transaction, call, { action: 'topup.create', target: made, details })
     await insert(transaction, made, { chain, payment })
     return { id: made }
   })

@@ -15,8 +15,8 @@ export async function topUpByStablecoin(
   deps: StablecoinDeps,
   call: OperationCall<TopupRequest>,
 ): Promise<Reply> {
-  const { who } = call
-  const chains = deps.chains.filter(({ env }) => env === callerOf(who).env)
+  const { caller } = call
+  const chains = deps.chains.filter(({ env }) => env === callerOf({ caller }).env)
   if (chains.length === 0)
     throw fault('payments_off', 'Could not pay by stablecoin: none is set up for this money')
   const before = call.begun?.before as { readonly id: string } | undefined
@@ -24,7 +24,7 @@ export async function topUpByStablecoin(
     before === undefined
       ? await begin({ ...deps, chains }, call)
       : await goOn({ ...deps, chains }, call, before.id)
-  const reply = await findTopup(deps.state, callerOf(who).account, id)
+  const reply = await findTopup(deps.state, callerOf({ caller }).account, id)
   return { kind: 'known', status: 201, headers, body: () => reply }
 }
 

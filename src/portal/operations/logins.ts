@@ -100,7 +100,7 @@ export const createLoginGet =
 export const createLoginApprove =
   ({ state }: PortalParts): Handler<LoginApproval> =>
   async (call) => {
-    const { role } = callerOf(call.who)
+    const { role } = callerOf(call)
     const { scope } = call.body
     if (!permits(RIGHTS[role].scope, scope))
       throw fault(
@@ -151,8 +151,8 @@ async function tokenOf(
   const expires_at = expiresAt.toISOString()
   const name = `command line on ${login.name}`
   const made = await createToken(transaction, { account, member, name, scope, expiresAt })
-  const who = { account, token: made.id }
+  const caller = { account, token: made.id }
   const act = { action: 'token.create', target: made.id, details: { name, scope, expires_at } }
-  await recordAct(transaction, { who, spend }, act)
+  await recordAct(transaction, { caller, spend }, act)
   return { account, member, token: { id: made.id, token: made.text, name, scope, expires_at } }
 }

@@ -32,15 +32,15 @@ const MINUTES_OF_DAY = 24 * 60
 
 export const createPasskeyList =
   ({ state }: PortalParts): Handler =>
-  async ({ who }) => {
-    const rows = await passkeysOf(state, callerOf(who).member)
+  async ({ caller }) => {
+    const rows = await passkeysOf(state, callerOf({ caller }).member)
     return known({ object: 'list', data: rows.map(passkeyReplyOf) } satisfies PasskeyList)
   }
 
 export const createPasskeyBegin =
   ({ state, challenges, webauthn }: PortalParts): Handler =>
   async (call) => {
-    const { member, account, token } = callerOf(call.who)
+    const { member, account, token } = callerOf(call)
     const owned = await passkeysOf(state, member)
     demandPasskeyRoom(owned)
     const named = await findMember(state, account, member)
@@ -52,7 +52,7 @@ export const createPasskeyBegin =
 export function createPasskeyAdd(parts: PortalParts): Handler<NewPasskey> {
   const { state, challenges, webauthn } = parts
   return async (call) => {
-    const { token, account } = callerOf(call.who)
+    const { token, account } = callerOf(call)
     const { challenge, facts } = await challenges.take('passkey', call)
     if (facts.session !== token)
       throw fault('passkey_refused', 'Could not accept the passkey: another session asked for it')
@@ -91,7 +91,7 @@ export const createPasskeyRename =
 export const createPasskeyRemove =
   ({ state }: PortalParts): Handler =>
   async (call) => {
-    const { token, account } = callerOf(call.who)
+    const { token, account } = callerOf(call)
     const id = present(call.parameters['passkey'], 'the path has the passkey')
     const epoch = await state.transaction(async (transaction) => {
       const { id: member } = await askingMember(transaction, call)
@@ -123,7 +123,7 @@ function ownPasskey(owned: readonly PasskeyRow[], id: string): PasskeyRow {
 export const createRecoveryCodesRenew =
   ({ state }: PortalParts): Handler =>
   async (call) => {
-    const own = callerOf(call.who).token
+    const own = callerOf(call).token
     const { codes, epoch } = await state.transaction(async (transaction) => {
       const asking = await askingMember(transaction, call)
       const { id: member, account } = asking

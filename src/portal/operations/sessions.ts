@@ -17,13 +17,13 @@ const NEVER = new AbortController().signal
 
 export const createSessionGet =
   ({ state }: PortalParts): Handler =>
-  async ({ who }) =>
-    known(await sessionReplyOf(state, callerOf(who).token))
+  async ({ caller }) =>
+    known(await sessionReplyOf(state, callerOf({ caller }).token))
 
 export const createTouchBegin =
   ({ state, challenges, webauthn }: PortalParts): Handler =>
   async (call) => {
-    const { member, token } = callerOf(call.who)
+    const { member, token } = callerOf(call)
     const options = await webauthn.assertionOptions(await passkeysOf(state, member))
     const asker = sessionAsker(token)
     return await challenges.ask('touch', call, { asker, options, facts: { session: token } })
@@ -32,7 +32,7 @@ export const createTouchBegin =
 export function createTouch(parts: PortalParts): Handler<SignIn> {
   const { state, challenges, webauthn } = parts
   return async (call) => {
-    const { token, account, member } = callerOf(call.who)
+    const { token, account, member } = callerOf(call)
     const { challenge, facts } = await challenges.take('touch', call)
     const { response } = call.body
     const found = await memberOfAssertion(state, webauthn, { response, challenge })
@@ -51,8 +51,8 @@ export function createTouch(parts: PortalParts): Handler<SignIn> {
 
 export const createSessionList =
   ({ state }: PortalParts): Handler =>
-  async ({ who }) => {
-    const { member, token } = callerOf(who)
+  async ({ caller }) => {
+    const { member, token } = callerOf({ caller })
     const rows = await sessionsOf(state, member)
     return known({
       object: 'list',
@@ -72,7 +72,7 @@ export const createSessionList =
 export const createSessionEnd =
   (parts: PortalParts): Handler =>
   async (call) => {
-    await end(parts, call, { id: callerOf(call.who).token, action: 'session.end' })
+    await end(parts, call, { id: callerOf(call).token, action: 'session.end' })
     return { ...inSpite(call, { ended: true }), headers: parts.cookies.session.clear() }
   }
 
@@ -97,7 +97,7 @@ async function end(
   call: OperationCall,
   { id, action }: { readonly id: string; readonly action: string },
 ): Promise<void> {
-  const { token, account } = callerOf(call.who)
+  const { token, account } = callerOf(call)
   const epoch = await state.transaction(async (transaction) => {
     const { id: member } = await askingMember(transaction, call)
     const which = { id }

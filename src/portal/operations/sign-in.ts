@@ -71,7 +71,7 @@ async function open(
   const client = clientOf(call.headers)
   const { spend } = call
   const session = await openBrowserSession(transaction, { member, passkey, client, spend })
-  const who = { account, token: session.id }
-  await recordAct(transaction, { who, spend }, { action, target: member.id })
+  const caller = { account, token: session.id }
+  await recordAct(transaction, { caller, spend }, { action, target: member.id })
   return { ...session, reply: await sessionReplyOf(transaction, session.id) }
 }

@@ -62,8 +62,8 @@ export function createSignUpFinish(parts: PortalParts): Handler<SignUp> {
       const isFirst = (await recoveryCodesLeft(transaction, member.id)) === 0
       const codes = isFirst ? await renewRecoveryCodes(transaction, member) : []
       // The entry is the member's, by its first session: there is no other.
-      const who = { account: member.account, token: session.id }
-      await recordAct(transaction, { who, spend: call.spend }, actOf(facts, member, added))
+      const caller = { account: member.account, token: session.id }
+      await recordAct(transaction, { caller, spend: call.spend }, actOf(facts, member, added))
       const reply: SignUpReply = {
         account_id: member.account,
         member_id: member.id,

@@ -59,7 +59,7 @@ const posted = async () => undefined
 const ask = (answer: unknown) => answer as { body: () => string | object }
 const call = (account: string, token: string, query: string) =>
   ({
-    who: { account, token },
+    caller: { account, token },
     query: () => new URLSearchParams(query),
     signal: AbortSignal.timeout(60_000),
   }) as never

@@ -32,7 +32,7 @@ export interface Callers {
   ofSignature(
     credential: SignedCredential | CredentialV2 | FormCredential,
     place: CalledAddress,
-  ): Promise<{ readonly who: Principal; readonly secret: string }>
+  ): Promise<{ readonly caller: Principal; readonly secret: string }>
 }
 
 export function createCallers(deps: { identity: Identity; keys: DerivedKeys }): Callers {
@@ -48,18 +48,18 @@ export function createCallers(deps: { identity: Identity; keys: DerivedKeys }): 
       const { accessKey } = credential
       const derived = keys.read(accessKey)
       if (derived === undefined) {
-        const who = await ofToken(accessKey)
-        if (!IN_HEADERS.has(credential.kind) && who.refusesTokenPresign)
+        const caller = await ofToken(accessKey)
+        if (!IN_HEADERS.has(credential.kind) && caller.refusesTokenPresign)
           throw storageFault('AccessDenied', REFUSED)
-        return { who, secret: accessKey }
+        return { caller, secret: accessKey }
       }
-      const who = await known(() => identity.identifyId(derived.token))
-      if (derived.kind === 'pair') return { who, secret: keys.pair(derived.token).secret }
+      const caller = await known(() => identity.identifyId(derived.token))
+      if (derived.kind === 'pair') return { caller, secret: keys.pair(derived.token).secret }
       if (credential.kind !== 'query') throw storageFault('InvalidAccessKeyId')
       const expiresMs = credential.timeMs + (credential.expiresS ?? 0) * 1000
       const { method, bucket = '', key = '' } = place
-      const purpose = { account: who.account, method, bucket, key, expiresMs }
-      return { who, secret: keys.presigned(derived.token, purpose).secret }
+      const purpose = { account: caller.account, method, bucket, key, expiresMs }
+      return { caller, secret: keys.presigned(derived.token, purpose).secret }
     },
   }
 }

@@ -24,8 +24,9 @@ export function createPresignCreate(deps: {
   address: string
 }): Handler<PresignRequest> {
   const { keys, clock, region, baseUrl, address } = deps
-  return ({ who, body, headers }) => {
-    const caller = callerOf(who)
+  return (request) => {
+    const { body, headers } = request
+    const caller = callerOf(request)
     const { account, token, scope, session } = caller
     const { bucket, key, method, expires_s: expiresS } = body
     if (method === 'PUT' && !permits(scope, 'deploy'))

@@ -11,14 +11,14 @@ const OWNER: Payer = { account: 'acct_owner', env: 'test', funded: false }
 const CALLER: Payer = { account: 'acct_caller', env: 'test', funded: false }
 
 /** The steps of admission for a caller, or a stranger, until it is admitted or refused. */
-async function stepsFor(who: Payer | undefined, refusedAt?: string): Promise<string[]> {
+async function stepsFor(caller: Payer | undefined, refusedAt?: string): Promise<string[]> {
   const steps: string[] = []
   const step = (name: string) => {
     steps.push(name)
     if (name === refusedAt) throw fault('too_many_requests', 'Could not take the request')
   }
   const request = {
-    who,
+    caller,
     arriveAsStranger: (account: string) => step(`stranger of ${account}`),
     spend: { admit: (payer: Payer) => step(`paid by ${payer.account}`) },
     body: { match: { operation: 'put-object' }, prolong: () => step('prolonged') },
@@ -40,10 +40,10 @@ test('a stranger counts among those of the owner, who pays; then it has time', a
 test('strangers write into no bucket of an account that is being deleted, and read', async () => {
   const admit = createAdmitTransfer({ payerOf: () => ({ ...OWNER, isDeleting: true }) })
   const bucket = { account: OWNER.account } as Bucket
-  for (const who of [undefined, CALLER])
+  for (const caller of [undefined, CALLER])
     for (const operation of ['put-object', 'upload-part', 'get-object']) {
       const request = {
-        who,
+        caller,
         arriveAsStranger: () => undefined,
         spend: { admit: () => undefined },
         body: { match: { operation }, prolong: () => undefined },

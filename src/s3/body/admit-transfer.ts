@@ -28,17 +28,17 @@ type BucketOwner = Payer & { readonly isDeleting?: boolean }
 export function createAdmitTransfer(deps: {
   payerOf: (account: string) => BucketOwner | Promise<BucketOwner>
 }): AdmitTransfer {
-  return async ({ who, spend, arriveAsStranger, body: { match, prolong } }, bucket, bytes) => {
-    if (who === undefined) arriveAsStranger(bucket.account)
+  return async ({ caller, spend, arriveAsStranger, body: { match, prolong } }, bucket, bytes) => {
+    if (caller === undefined) arriveAsStranger(bucket.account)
     const operation = `storage.${match.operation}` as OperationName
     const isWrite = operationOf(operation).scope !== 'read'
     // The owner's own writes were refused before.
-    const isAsked = who === undefined || (isWrite && who.account !== bucket.account)
+    const isAsked = caller === undefined || (isWrite && caller.account !== bucket.account)
     const owner = isAsked ? await deps.payerOf(bucket.account) : undefined
     if (isWrite && owner?.isDeleting === true)
       throw fault('account_deleting', 'Could not write: the account of the bucket is being deleted')
     await spend.admit(
-      who ?? present(owner, 'a stranger is not the owner'),
+      caller ?? present(owner, 'a stranger is not the owner'),
       operation,
       ceilingOf(bytes),
     )

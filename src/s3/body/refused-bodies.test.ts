@@ -115,7 +115,7 @@ function requestOf(
   }
   return {
     signal,
-    who: { account: bucket.account },
+    caller: { account: bucket.account },
     spend: { mark() {} },
     body: {
       headers: { 'content-length': String(body.length), ...headers },

@@ -37,8 +37,8 @@ export const createCreateBucket =
     directory: Directory
   }): StorageHandler =>
   async (request) => {
-    const { who, body } = request
-    if (who === undefined) throw storageFault('AccessDenied')
+    const { caller, body } = request
+    if (caller === undefined) throw storageFault('AccessDenied')
     const name = present(body.target.bucket, 'the operation has a bucket')
     checkBucketName(name)
     const { constraint, tags } = parseConfiguration(await receiver.document(request))
@@ -47,14 +47,14 @@ export const createCreateBucket =
       region,
       objectLock: String(body.headers['x-amz-bucket-object-lock-enabled']).toLowerCase() === 'true',
       tags,
-      ...(await accessOf(request, who.account, directory)),
+      ...(await accessOf(request, caller.account, directory)),
     }
     const { bucket, created } = await buckets.create({
       name,
-      account: who.account,
+      account: caller.account,
       region: region ?? settings.region,
       objectLock: asked.objectLock,
-      configurations: configurationsOf(asked, who.account, settings),
+      configurations: configurationsOf(asked, caller.account, settings),
     })
     if (!created) checkSame(bucket, asked)
     return emptyReply({ Location: `/${name}` })

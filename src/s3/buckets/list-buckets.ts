@@ -11,13 +11,13 @@ const NOBODY = { id: 'anonymous', displayName: 'anonymous' }
 /** ListBuckets. Throws InvalidArgument. */
 export const createListBuckets =
   ({ buckets, ownerOf }: { buckets: Buckets; ownerOf: OwnerOf }): StorageHandler =>
-  async ({ who, body: { target } }) => {
+  async ({ caller, body: { target } }) => {
     // An anonymous caller has no buckets; AWS redirects to its home page.
-    if (who === undefined)
+    if (caller === undefined)
       return xmlReply(bucketsXml({ owner: NOBODY, buckets: [], prefix: '', next: undefined }))
     const { prefix, after, region, max } = bucketsQuery(target.query)
     const page = await buckets.list({
-      account: who.account,
+      account: caller.account,
       prefix,
       limit: max,
       ...(after === '' ? {} : { after }),
@@ -25,7 +25,7 @@ export const createListBuckets =
     })
     return xmlReply(
       bucketsXml({
-        owner: ownerOf(who.account),
+        owner: ownerOf(caller.account),
         buckets: page.buckets.map(({ name, createdAtMs, region: place }) => ({
           name,
           createdMs: createdAtMs,

@@ -27,9 +27,9 @@ const BUCKETS = `
 
 export const createStorageBuckets =
   ({ state }: { readonly state: Queryable }): Handler =>
-  async ({ who, query }) => {
+  async ({ caller, query }) => {
     const page = readListPage(query(), CURSOR)
-    const asked = [callerOf(who).account, page.cursor?.[0] ?? '', page.rowsMax]
+    const asked = [callerOf({ caller }).account, page.cursor?.[0] ?? '', page.rowsMax]
     const { rows } = await state.query<Row>(BUCKETS, asked)
     return known(page.list(rows, bucketOf, ({ name }) => name))
   }

@@ -9,7 +9,7 @@ import { createEarlyPages } from './early-pages.ts'
 
 const requestOf = (account: string | undefined, bucket = 'b') =>
   ({
-    who: account === undefined ? undefined : { account },
+    caller: account === undefined ? undefined : { account },
     body: { target: { bucket } },
   }) as unknown as StorageRequest
 

@@ -29,12 +29,12 @@ export function createEarlyPages({ access }: { access: Pick<Access, 'bucket'> })
   }
 
   return async (request, ask) => {
-    const { who, body } = request
-    if (who === undefined) {
+    const { caller, body } = request
+    if (caller === undefined) {
       const bucket = await access.bucket(request)
       return { bucket, page: await ask(bucket) }
     }
-    const place = `${who.account} ${body.target.bucket}`
+    const place = `${caller.account} ${body.target.bucket}`
     const id = allowed.get(place)
     const early = id === undefined ? undefined : ask({ id })
     // Without a listener its failure would end the process; that of the judge counts.

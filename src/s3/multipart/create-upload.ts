@@ -32,8 +32,8 @@ export const createCreateMultipartUpload =
     const sealing = encrypting.wanted(request, bucket)
     const upload = await uploads.create(bucket, {
       key: present(target.key, 'an object has a key'),
-      initiator: request.who?.account ?? bucket.account,
-      isGuest: request.who?.account !== bucket.account,
+      initiator: request.caller?.account ?? bucket.account,
+      isGuest: request.caller?.account !== bucket.account,
       attributes: {
         ...(await attributesOf(request, bucket)),
         said: saidAtBeginning(headers),

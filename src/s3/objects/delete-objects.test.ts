@@ -18,7 +18,7 @@ const ALLOW = { Effect: 'Allow', Principal: '*', Action: 's3:DeleteObject' }
 function asked(
   statements: readonly object[],
   keys: readonly string[],
-  { refused = false, who = undefined as object | undefined, blobs = 1, locked = 0 } = {},
+  { refused = false, caller = undefined as object | undefined, blobs = 1, locked = 0 } = {},
 ) {
   const told = { read: 0, deleted: 0, admitted: 0, marks: 0, steps: 0, stepsAtOnce: 0, units: 0 }
   const policy = parsePolicy(
@@ -64,7 +64,7 @@ function asked(
     }
   }
   const request = {
-    who,
+    caller,
     signal: new AbortController().signal,
     spend: {
       countUnits: (count: number) => void (told.units += count),
@@ -131,7 +131,7 @@ test('DeleteObjects of a stranger is admitted before its keys are read, also whe
   const full = asked([{ Resource }], ['public/a'], { refused: true })
   await assert.rejects(full.run(), { code: 'too_many_requests' })
   assert.deepEqual([full.told.read, full.told.deleted], [0, 0])
-  const named = asked([{ Resource }], ['public/a'], { who: { account: 'acct_c' } })
+  const named = asked([{ Resource }], ['public/a'], { caller: { account: 'acct_c' } })
   await named.run()
   assert.deepEqual([named.told.deleted, named.told.admitted], [1, 0])
 })

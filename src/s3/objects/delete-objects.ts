@@ -47,7 +47,7 @@ export const createDeleteObjects =
     // Before the document is read: an anonymous caller pays nothing.
     checkStranger(request, bucket, ['s3:DeleteObject', 's3:DeleteObjectVersion'])
     // The bucket's owner pays for anonymous callers, also when none of their keys may be deleted.
-    if (request.who === undefined) await admitTransfer(request, bucket, 0)
+    if (request.caller === undefined) await admitTransfer(request, bucket, 0)
     const { quiet, targets } = parseDelete(await receiver.document(request, XML_BYTES_MAX))
     const { byBypass, refused: failed } = await judge(access, request, { bucket, targets })
     const deleted: DeletedEntry[] = []

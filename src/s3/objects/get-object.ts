@@ -96,7 +96,7 @@ function answerOf(
       withChecksums: wantsChecksums && askedRange === undefined && number === undefined,
       mayRead: (aside) => access.allows(request, bucket, questionAside(target, version, aside)),
     }),
-    ...overriddenHeaders(target.query, request.who === undefined),
+    ...overriddenHeaders(target.query, request.caller === undefined),
   }
   if (!isWanted(request, current)) return { status: 304, headers, range: undefined, length: 0 }
   const part = number === undefined ? undefined : partRange(parsePartNumber(number), version, body)

@@ -79,7 +79,7 @@ function setsAcl(headers: IncomingHttpHeaders, bucket: Bucket): boolean {
 }
 
 async function ownerAndAcl(
-  { who, body: { headers } }: StorageRequest,
+  { caller, body: { headers } }: StorageRequest,
   bucket: Bucket,
   directory: Directory,
 ): Promise<{ owner: string; acl: Json }> {
@@ -90,7 +90,7 @@ async function ownerAndAcl(
   const owner = ownerOfObject({
     ownership,
     draft,
-    writer: who?.account,
+    writer: caller?.account,
     bucketOwner: bucket.account,
   })
   if (draft === undefined) return { owner, acl: null }

@@ -28,7 +28,7 @@ function createStranger() {
     admitTransfer: async (_request: unknown, bucket: Bucket) => void admitted.push(bucket.name),
   } as unknown as Parameters<typeof createAccess>[0])
   const request = {
-    who: undefined,
+    caller: undefined,
     body: {
       headers: {},
       trace: {},

@@ -175,11 +175,11 @@ function note({ body: { trace } }: StorageRequest, bucket: Bucket): void {
  * to everyone, for any key.
  */
 export function checkStranger(
-  { who, body: { judging } }: StorageRequest,
+  { caller, body: { judging } }: StorageRequest,
   bucket: Bucket,
   actions: readonly string[],
 ): void {
-  if (who !== undefined) return
+  if (caller !== undefined) return
   const asked = { bucket: accessBucket(bucket), judging }
   if (!actions.some((action) => mayAllowStranger({ ...asked, action })))
     throw storageFault('AccessDenied')
@@ -199,7 +199,7 @@ const createReasonFor =
     const { headers, match, target, client, judging, trace } = request.body
     judging.question()
     const { action, key, versionId, version, prefix, isForesight = false } = question
-    const caller = request.who?.account
+    const caller = request.caller?.account
     const requestTags = question.requestTags ?? taggedBy(request)
     return allowedBy({
       judging,
@@ -245,7 +245,7 @@ const createJudge =
     const by = reasonFor(request, bucket, question)
     request.body.trace.neededAcl = by === 'acl'
     if (by === undefined) throw storageFault('AccessDenied')
-    if (request.who === undefined && question.isSource !== true)
+    if (request.caller === undefined && question.isSource !== true)
       await admitTransfer(request, bucket, 0)
   }
 

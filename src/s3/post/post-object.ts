@@ -59,13 +59,13 @@ export const createPostObject =
       const key = postedKey(form)
       const { trace, target } = request.body
       trace.target = { ...target, key }
-      const { who, signing, length } = await identify(deps, form, { bucket: bucket.name, key })
-      if (who !== undefined) {
-        Object.assign(trace, { signing, account: who.account })
+      const { caller, signing, length } = await identify(deps, form, { bucket: bucket.name, key })
+      if (caller !== undefined) {
+        Object.assign(trace, { signing, account: caller.account })
         // The request had no credential in its head, so neither the account's limit nor the scope was checked.
-        request.arrive(who)
+        request.arrive(caller)
       }
-      const posted = asPut(request, { form, key, who })
+      const posted = asPut(request, { form, key, caller })
       if (!access.allows(posted, bucket, { action: 's3:PutObject', key }))
         throw storageFault('AccessDenied')
       checkRoom(request.body.match.row, bucket)
@@ -117,24 +117,24 @@ async function identify(
   { callers, verifier, clock }: { callers: Callers; verifier: SignatureVerifier; clock: Clock },
   form: PostForm,
   place: { bucket: string; key: string },
-): Promise<{ who: Principal | undefined; signing?: Signing; length: LengthRange }> {
+): Promise<{ caller: Principal | undefined; signing?: Signing; length: LengthRange }> {
   const signed = parseFormSignature(form.fields)
-  if (signed === undefined) return { who: undefined, length: ANY_LENGTH }
+  if (signed === undefined) return { caller: undefined, length: ANY_LENGTH }
   const { credential, policy } = signed
-  const { who, secret } = await callers.ofSignature(credential, { method: 'POST', ...place })
+  const { caller, secret } = await callers.ofSignature(credential, { method: 'POST', ...place })
   if (credential.kind === 'form-v2')
     checkTextV2([Buffer.from(policy)], credential.signature, secret)
   else verifier.verifyText(credential, secret, policy)
   const parsed = parsePostPolicy(policy)
   checkPostPolicy(parsed, { fields: form.fields, ...place }, clock.wallMs())
   const version = credential.kind === 'form-v2' ? 2 : 4
-  return { who, signing: { by: 'form', version }, length: parsed.length }
+  return { caller, signing: { by: 'form', version }, length: parsed.length }
 }
 
 /** The form as a PUT of its key: fields as headers, and the signer as the caller. */
 function asPut(
   request: StorageRequest,
-  { form, key, who }: { form: PostForm; key: string; who: Principal | undefined },
+  { form, key, caller }: { form: PostForm; key: string; caller: Principal | undefined },
 ): StorageRequest {
   const { headers, target } = request.body
   const { referer, 'user-agent': userAgent } = headers
@@ -143,7 +143,11 @@ function asPut(
     ...(referer === undefined ? {} : { referer }),
     ...(userAgent === undefined ? {} : { 'user-agent': userAgent }),
   }
-  return { ...request, who, body: { ...request.body, headers: asked, target: { ...target, key } } }
+  return {
+    ...request,
+    caller,
+    body: { ...request.body, headers: asked, target: { ...target, key } },
+  }
 }
 
 const declaredLength = ({ body: { headers } }: StorageRequest): number =>

@@ -14,15 +14,15 @@ const RATE = `
 
 export const createErrorRateGet =
   ({ state }: { readonly state: Queryable }): Handler =>
-  async ({ who }) => {
-    const reply = await rateOf(state, callerOf(who).account)
+  async ({ caller }) => {
+    const reply = await rateOf(state, callerOf({ caller }).account)
     return { kind: 'known', status: 200, body: () => reply }
   }
 
 export const createPublicNameRenew =
   ({ state }: { readonly state: State }): Handler =>
   async (call) => {
-    const { account } = callerOf(call.who)
+    const { account } = callerOf(call)
     await state.transaction(async (transaction) => {
       await transaction.query('select renew_public_name($1)', [account])
       await recordAct(transaction, call, { action: 'public-name.renew', target: account })

@@ -38,7 +38,7 @@ export function operatorEndpoints(deps: Deps): Record<OperatorName, Endpoint> {
   const incidents = createIncidents(state, deps.region)
   const only = <Body>(look: OperatorRead<Body>): Handler<Body> => {
     return async (call): Promise<Reply> => {
-      await demandOperator(state, callerOf(call.who))
+      await demandOperator(state, callerOf(call))
       return known(await look(call))
     }
   }

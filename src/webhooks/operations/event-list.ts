@@ -20,7 +20,7 @@ type Row = {
 
 export const createEventList =
   ({ state }: { readonly state: Queryable }): Handler =>
-  async ({ who, query: queryOf }) => {
+  async ({ caller, query: queryOf }) => {
     const query = queryOf()
     const isNewestFirst = readOrder(query)
     // A sequence is a cursor. `after` is the name by which receivers ask from a sequence that they know.
@@ -30,7 +30,7 @@ export const createEventList =
       `select id, type, sequence::text, occurred_at, data from events
        where account = $1 and sequence ${isNewestFirst ? '<' : '>'} $2
        order by events.sequence ${isNewestFirst ? 'desc' : 'asc'} limit $3`,
-      [callerOf(who).account, page.cursor?.[0] ?? begin, page.rowsMax],
+      [callerOf({ caller }).account, page.cursor?.[0] ?? begin, page.rowsMax],
     )
     const reply = page.list(rows, toBody, ({ sequence }) => sequence)
     return { kind: 'known', status: 200, body: () => reply }

@@ -7,7 +7,7 @@ import { fault } from '#contract/errors.ts'
 import { newSigningSecret } from '#contract/webhook-signature.ts'
 import { WEBHOOKS_MAX, type WebhookRequest } from '#contract/webhooks.ts'
 import type { Handler } from '#http/reply.ts'
-import { recordAct, type Asker } from '#identity/audit.ts'
+import { recordAct, type ActingCall } from '#identity/audit.ts'
 import type { Queryable, State } from '#state/connect.ts'
 import { hasSqlState } from '#state/sql-states.ts'
 import type { AddressRule } from '#egress/addresses.ts'
@@ -27,8 +27,8 @@ export type WebhookDeps = WebhookRules & { readonly state: State }
 export const createWebhookCreate =
   (deps: WebhookDeps): Handler<WebhookRequest> =>
   async (call) => {
-    const { who, body } = call
-    const { account } = callerOf(who)
+    const { caller, body } = call
+    const { account } = callerOf({ caller })
     const { id, secret } = await deps.state.transaction((transaction) =>
       createWebhook(transaction, call, { request: body, ...deps }),
     )
@@ -40,11 +40,11 @@ export const createWebhookCreate =
 /** Makes a webhook, with the entry in the audit log. Throws what the operation refuses. */
 export async function createWebhook(
   transaction: Queryable,
-  asker: Asker,
+  call: ActingCall,
   given: WebhookRules & { readonly request: WebhookRequest },
 ): Promise<{ readonly id: string; readonly secret: string }> {
   const { url, events, description } = given.request
-  const { account } = present(asker.who, 'a webhook is asked for with a token')
+  const { account } = present(call.caller, 'a webhook is asked for with a token')
   if (!given.isOn) throw fault('webhooks_off', 'Could not create the webhook')
   readTarget(url, given.rule)
   checkEvents(events)
@@ -70,7 +70,7 @@ export async function createWebhook(
     })
   if (rows[0]?.id !== id) throw taken(url)
   const details = maskedDetails(given.request)
-  await recordAct(transaction, asker, { action: 'webhook.create', target: id, details })
+  await recordAct(transaction, call, { action: 'webhook.create', target: id, details })
   return { id, secret }
 }
 

@@ -8,15 +8,17 @@ type Deps = { readonly state: Queryable }
 
 export const createWebhookList =
   ({ state }: Deps): Handler =>
-  async ({ who }) => {
-    const data = (await webhooksOf(state, callerOf(who).account)).map((row) => webhookReplyOf(row))
+  async ({ caller }) => {
+    const data = (await webhooksOf(state, callerOf({ caller }).account)).map((row) =>
+      webhookReplyOf(row),
+    )
     const reply = { object: 'list', data, has_more: false, next_cursor: null }
     return { kind: 'known', status: 200, body: () => reply }
   }
 
 export const createWebhookGet =
   ({ state }: Deps): Handler =>
-  async ({ who, parameters }) => {
-    const row = await findWebhook(state, callerOf(who).account, parameters['webhook'] ?? '')
+  async ({ caller, parameters }) => {
+    const row = await findWebhook(state, callerOf({ caller }).account, parameters['webhook'] ?? '')
     return { kind: 'known', status: 200, body: () => webhookReplyOf(row) }
   }

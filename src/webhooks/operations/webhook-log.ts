@@ -14,8 +14,8 @@ const STATES = ['pending', 'delivered', 'dead']
 
 export const createWebhookLog =
   ({ state }: { readonly state: Queryable }): Handler =>
-  async ({ who, query: queryOf }) => {
-    const { account } = callerOf(who)
+  async ({ caller, query: queryOf }) => {
+    const { account } = callerOf({ caller })
     const query = queryOf()
     const page = readListPage(query, CURSOR)
     const webhook = query.get('webhook')

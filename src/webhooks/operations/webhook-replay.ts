@@ -14,8 +14,8 @@ type KnownEvent = { readonly id: string; readonly occurred_at: Date }
 export const createWebhookReplay =
   ({ state }: { readonly state: State }): Handler<WebhookReplay> =>
   async (call) => {
-    const { who, parameters, body } = call
-    const { account } = callerOf(who)
+    const { caller, parameters, body } = call
+    const { account } = callerOf({ caller })
     const reply = await once(call, state, async () => {
       const { id } = await findWebhook(state, account, parameters['webhook'] ?? '')
       const found =

@@ -11,7 +11,7 @@ import { webhookWithSecret, type WebhookWithSecret } from '#contract/webhooks.ts
 import { createWebhookRotate, OLD_SECRETS_MAX } from './webhook-rotate.ts'
 
 const key = webhookKeyOf('the secret of a test')
-const who = { account: 'acct_a', token: 'tok_acct_a' }
+const caller = { account: 'acct_a', token: 'tok_acct_a' }
 
 test(
   'each secret signs for a day after its rotation, however many follow',
@@ -33,7 +33,7 @@ test(
     )
     const handle = createWebhookRotate({ state, key, rule: createAddressRule([]), isOn: true })
     const rotate = async (): Promise<WebhookWithSecret> => {
-      const call = { who, parameters: { webhook: 'we_1' }, spend: { requestId: 'req_1' } }
+      const call = { caller, parameters: { webhook: 'we_1' }, spend: { requestId: 'req_1' } }
       const reply = (await handle(call as never)) as Extract<Reply, { kind: 'known' }>
       return webhookWithSecret.parse(reply.body(undefined as never))
     }

@@ -19,8 +19,8 @@ const ROTATE = `update webhook_endpoints set secret = $3, old_secrets = jsonb_pa
 export const createWebhookRotate =
   ({ state, key }: WebhookDeps): Handler =>
   async (call) => {
-    const { who, parameters } = call
-    const { account } = callerOf(who)
+    const { caller, parameters } = call
+    const { account } = callerOf({ caller })
     const id = parameters['webhook'] ?? ''
     const signing = newSigningSecret()
     await state.transaction(async (transaction) => {

@@ -14,8 +14,8 @@ import { callerOf } from '#identity/principal.ts'
 export const createWebhookTest =
   ({ state, isOn }: WebhookDeps): Handler<WebhookTest> =>
   async (call) => {
-    const { who, parameters, body } = call
-    const { account, env } = callerOf(who)
+    const { caller, parameters, body } = call
+    const { account, env } = callerOf({ caller })
     const reply = await once(call, state, async () => {
       const { id, status } = await findWebhook(state, account, parameters['webhook'] ?? '')
       if (!isOn) throw fault('webhooks_off', 'Could not send the test')

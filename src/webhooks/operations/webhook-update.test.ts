@@ -8,8 +8,8 @@ import type { State } from '#state/connect.ts'
 import type { WebhookChange } from '#contract/webhooks.ts'
 import { updateWebhook } from './webhook-update.ts'
 
-const askerOf = (account: string) => ({
-  who: { account, token: `tok_${account}` },
+const callOf = (account: string) => ({
+  caller: { account, token: `tok_${account}` },
   spend: { requestId: 'req_1' },
 })
 
@@ -32,7 +32,7 @@ async function addDeliveries(state: State): Promise<void> {
 async function dueAfter(state: State, change: WebhookChange, account = 'acct_a') {
   await addDeliveries(state)
   const given = { id: 'we_1', change, rule: createAddressRule([]) }
-  await state.transaction((transaction) => updateWebhook(transaction, askerOf(account), given))
+  await state.transaction((transaction) => updateWebhook(transaction, callOf(account), given))
   const { rows } = await state.query<{ event: string; attempts: number }>(
     'select event, attempts from due_webhook_deliveries(null, 10, 10, $1)',
     [[]],

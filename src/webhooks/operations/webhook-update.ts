@@ -1,7 +1,7 @@
 // PATCH /v1/webhooks/{id}: another url, other events, pause and resume.
 import { present } from '#base/errors.ts'
 import type { WebhookChange } from '#contract/webhooks.ts'
-import { recordAct, type Asker } from '#identity/audit.ts'
+import { recordAct, type ActingCall } from '#identity/audit.ts'
 import type { Handler } from '#http/reply.ts'
 import { readTarget } from '#webhooks/delivery/target.ts'
 import { changeWebhook, findWebhook, webhookReplyOf } from '#webhooks/find-webhook.ts'
@@ -28,8 +28,8 @@ const UPDATE = `update webhook_endpoints set url = coalesce($3, url), events = c
 export const createWebhookUpdate =
   ({ state, rule }: WebhookDeps): Handler<WebhookChange> =>
   async (call) => {
-    const { who, parameters, body } = call
-    const { account } = callerOf(who)
+    const { caller, parameters, body } = call
+    const { account } = callerOf({ caller })
     const id = parameters['webhook'] ?? ''
     await state.transaction((transaction) =>
       updateWebhook(transaction, call, { id, change: body, rule }),
@@ -41,12 +41,12 @@ export const createWebhookUpdate =
 /** Changes a webhook, with the entry in the audit log. Throws what the operation refuses. */
 export async function updateWebhook(
   transaction: Queryable,
-  asker: Asker,
+  call: ActingCall,
   given: Pick<WebhookRules, 'rule'> & { readonly id: string; readonly change: WebhookChange },
 ): Promise<void> {
   const { id, change } = given
   const { url, events, description, paused } = change
-  const { account } = present(asker.who, 'a change is asked for with a token')
+  const { account } = present(call.caller, 'a change is asked for with a token')
   if (url !== undefined) readTarget(url, given.rule)
   if (events !== undefined) checkEvents(events)
   const status = paused === undefined ? null : paused ? 'paused' : 'active'
@@ -62,6 +62,6 @@ export async function updateWebhook(
     throw isUniqueViolation(error) ? taken(url ?? '') : error
   })
   const details = maskedDetails(change)
-  await recordAct(transaction, asker, { action: 'webhook.update', target: id, details })
+  await recordAct(transaction, call, { action: 'webhook.update', target: id, details })
   await transaction.query('select webhook_changed($1, $2)', [account, id])
 }

@@ -29,7 +29,7 @@ export const settings: WorkloadGatewaySettings = {
 
 export const callOf = (body: object, name = '', account = 'acct_a') =>
   ({
-    who: { account, token: `tok_${account}`, member: `mem_${account}` },
+    caller: { account, token: `tok_${account}`, member: `mem_${account}` },
     spend: { requestId: 'req_a' },
     parameters: { workload: name },
     body,

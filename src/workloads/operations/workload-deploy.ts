@@ -7,7 +7,7 @@ import {
   WORKLOAD_VERSIONS_MAX,
 } from '#contract/workload-limits.ts'
 import type { WorkloadChange, WorkloadRequest } from '#contract/workloads.ts'
-import { recordAct, type Asker } from '#identity/audit.ts'
+import { recordAct, type ActingCall } from '#identity/audit.ts'
 import { setEnergyBudget } from '#resources/set-energy-budget.ts'
 import { tooManyFault } from '#resources/too-many.ts'
 import type { Queryable } from '#state/connect.ts'
@@ -25,12 +25,12 @@ const AUTO = 'auto'
 /** Writes a version down, with its entry in the audit log. Throws what the operation refuses. */
 export async function deployWorkload(
   transaction: Queryable,
-  asker: Asker,
+  call: ActingCall,
   given: { readonly request: WorkloadRequest; readonly settings: WorkloadGatewaySettings },
 ): Promise<WorkloadRow> {
   const { request, settings } = given
   const { name, region = AUTO, energy_budget: budget, ...wanted } = request
-  const { account } = present(asker.who, 'a deployment is asked for with a token')
+  const { account } = present(call.caller, 'a deployment is asked for with a token')
   const { address } = settings
   if (address === undefined) throw fault('workloads_off', `Could not deploy "${name}"`)
   if (region !== AUTO && region !== settings.region)
@@ -59,14 +59,14 @@ export async function deployWorkload(
   await assertInstances(transaction, account, request)
   await setEnergyBudget(transaction, { id, account, budget, operations: WORKLOAD_LIMITED })
   const details = shownOf(request)
-  await recordAct(transaction, asker, { action: 'workload.deploy', target: id, details })
+  await recordAct(transaction, call, { action: 'workload.deploy', target: id, details })
   return await SHOWN_WORKLOADS.find(transaction, account, id)
 }
 
 /** Changes a workload, with an entry in the audit log. Throws what the operation refuses. */
 export async function changeWorkload(
   transaction: Queryable,
-  asker: Asker,
+  call: ActingCall,
   given: {
     readonly action: 'workload.update' | 'workload.scale'
     readonly workload: string
@@ -75,7 +75,7 @@ export async function changeWorkload(
   },
 ): Promise<WorkloadRow> {
   const { action, change, settings } = given
-  const { account } = present(asker.who, 'a change is asked for with a token')
+  const { account } = present(call.caller, 'a change is asked for with a token')
   const { id, name } = await SHOWN_WORKLOADS.find(transaction, account, given.workload)
   const { energy_budget: budget, ...wanted } = change
   const assertVolumes = await volumeQuota(transaction, account, settings)
@@ -92,7 +92,7 @@ export async function changeWorkload(
   await assertInstances(transaction, account, change)
   await setEnergyBudget(transaction, { id, account, budget, operations: WORKLOAD_LIMITED })
   await transaction.query('select want_resource(id, desired) from resources where id = $1', [id])
-  await recordAct(transaction, asker, { action, target: id, details: shownOf(change) })
+  await recordAct(transaction, call, { action, target: id, details: shownOf(change) })
   return await SHOWN_WORKLOADS.find(transaction, account, id)
 }
 

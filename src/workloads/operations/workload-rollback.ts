@@ -15,9 +15,9 @@ const rollBack = rollBackOf({
 /** Throws volume_quota_exceeded where the earlier version has larger volumes than the account may have. */
 export const createWorkloadRollBack =
   (settings: Pick<WorkloadGatewaySettings, 'volumeBytesMax'>): RollBack =>
-  async (transaction, asker, asked) => {
-    const { account } = present(asker.who, 'a rollback is asked for with a token')
+  async (transaction, call, asked) => {
+    const { account } = present(call.caller, 'a rollback is asked for with a token')
     const assertVolumes = await volumeQuota(transaction, account, settings)
-    await rollBack(transaction, asker, asked)
+    await rollBack(transaction, call, asked)
     await assertVolumes()
   }

@@ -1,5 +1,5 @@
 // POST /v1/workloads/{id or name}/suspend and /resume.
-import { recordAct, type Asker } from '#identity/audit.ts'
+import { recordAct, type ActingCall } from '#identity/audit.ts'
 import type { Queryable } from '#state/connect.ts'
 
 const WANTED = { 'workload.suspend': 'suspended', 'workload.resume': 'deployed' } as const
@@ -9,9 +9,9 @@ export const wishWorkload =
   (action: keyof typeof WANTED) =>
   async (
     transaction: Queryable,
-    asker: Asker,
+    call: ActingCall,
     { resource: { id } }: { readonly resource: { readonly id: string } },
   ): Promise<void> => {
-    await recordAct(transaction, asker, { action, target: id })
+    await recordAct(transaction, call, { action, target: id })
     await transaction.query('select want_resource($1, $2)', [id, WANTED[action]])
   }

@@ -41,7 +41,7 @@ suite('passwords of registries', { skip: whyNoState() }, () => {
 
   const callOf = (registry: string, account: string, body: object = {}) =>
     ({
-      who: { account, member: `mem_${account}` },
+      caller: { account, member: `mem_${account}` },
       spend: { requestId: 'req_a' },
       parameters: { registry },
       body,

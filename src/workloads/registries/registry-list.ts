@@ -13,8 +13,8 @@ type RegistryRow = {
 
 export const createRegistryList =
   ({ state }: { readonly state: Queryable }): Handler =>
-  async ({ who }) => {
-    const data = await registriesOf(state, callerOf(who).account)
+  async ({ caller }) => {
+    const data = await registriesOf(state, callerOf({ caller }).account)
     return known({ object: 'list', data, has_more: false, next_cursor: null })
   }
 

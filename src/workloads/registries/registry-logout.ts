@@ -10,7 +10,7 @@ import { registryNamed } from './passwords.ts'
 export const createRegistryLogout =
   ({ state }: { readonly state: State }): Handler =>
   async (call) => {
-    const { account } = callerOf(call.who)
+    const { account } = callerOf(call)
     const registry = registryNamed(call.parameters)
     await state.transaction(async (transaction) => {
       const { rowCount } = await transaction.query(

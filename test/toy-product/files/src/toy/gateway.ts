@@ -18,10 +18,10 @@ export const TOY_GATEWAY: GatewayProduct<Settings> = { name: 'toy', open }
 
 function open({ readers, identity }: GatewayCore, { greeting }: Settings): GatewayPart {
   let counted = 0
-  const count: Handler<{ readonly by: number }> = async ({ who, body }) => {
+  const count: Handler<{ readonly by: number }> = async ({ caller, body }) => {
     const { rows } = await readers.query<{ count: string | null }>(
       'select toy_count($1, $2) as count',
-      [callerOf(who).account, body.by],
+      [callerOf({ caller }).account, body.by],
     )
     const total = rows[0]?.count ?? null
     if (total === null) throw fault('toy_full', `Could not count: by ${body.by}`)
@@ -46,8 +46,8 @@ const pingOf = (identity: GatewayCore['identity']): ProtocolHandler => ({
     parameters: {},
   }),
   async identify(exchange) {
-    const who = await identity.identify(exchange.header('authorization'))
-    return { ...who, budgets: [...(who.budgets ?? []), budgetOf(who.account)] }
+    const caller = await identity.identify(exchange.header('authorization'))
+    return { ...caller, budgets: [...(caller.budgets ?? []), budgetOf(caller.account)] }
   },
   body: async () => undefined,
   render: renderProblem,
