@@ -7,16 +7,10 @@ const FILE = /^src\/[\w-]+\/operations\/([\w-]+)\.ts$/
 /** Files that still have several operations under a name of their own. The list may only get shorter. */
 const SEVERAL: ReadonlySet<string> = new Set([
   'src/accounts/operations/receipt-log.ts',
-  'src/payments/operations/account.ts',
-  'src/payments/operations/payment-methods.ts',
   'src/portal/operations/logins.ts',
-  'src/portal/operations/passkeys.ts',
-  'src/portal/operations/sessions.ts',
   'src/portal/operations/sign-in.ts',
   'src/portal/operations/sign-up.ts',
-  'src/status/operations/error-rate.ts',
   'src/status/operations/operator.ts',
-  'src/status/operations/service.ts',
 ])
 
 /** Files of operations/ that are no operation's, and exceptions that nothing needs. */

@@ -9,16 +9,15 @@ import {
 import { paymentRecords } from './account-records.ts'
 import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-part.ts'
 import { createPosted } from '#ledger/posted.ts'
-import { createAccountGet, createAccountUpdate } from './operations/account.ts'
+import { createAccountGet } from './operations/account-get.ts'
+import { createAccountUpdate } from './operations/account-update.ts'
 import { sqlIsoTime } from '#state/iso-time.ts'
 import { findNamed } from '#http/find-named.ts'
 import { createBalanceGet } from './operations/balance-get.ts'
 import { createLedgerList } from './operations/ledger-list.ts'
-import {
-  createMethodCreate,
-  createMethodDelete,
-  createMethodList,
-} from './operations/payment-methods.ts'
+import { createMethodCreate } from './operations/payment-method-create.ts'
+import { createMethodDelete } from './operations/payment-method-delete.ts'
+import { createMethodList } from './operations/payment-method-list.ts'
 import { createPaymentWebhook, WEBHOOK_BYTES_MAX } from './operations/payment-webhook.ts'
 import { createTopupCancel } from './operations/topup-cancel.ts'
 import { createTopupCreate } from './operations/topup-create.ts'

@@ -24,23 +24,19 @@ import {
   createLoginFinish,
   createLoginGet,
 } from './operations/logins.ts'
-import {
-  createDeviceApproval,
-  createPasskeyAdd,
-  createPasskeyBegin,
-  createPasskeyList,
-  createPasskeyRemove,
-  createPasskeyRename,
-  createRecoveryCodesRenew,
-} from './operations/passkeys.ts'
-import {
-  createSessionEnd,
-  createSessionGet,
-  createSessionList,
-  createSessionRemove,
-  createTouch,
-  createTouchBegin,
-} from './operations/sessions.ts'
+import { createDeviceApproval } from './operations/device-approval-create.ts'
+import { createPasskeyAdd } from './operations/passkey-add.ts'
+import { createPasskeyBegin } from './operations/passkey-begin.ts'
+import { createPasskeyList } from './operations/passkey-list.ts'
+import { createPasskeyRemove } from './operations/passkey-remove.ts'
+import { createPasskeyRename } from './operations/passkey-rename.ts'
+import { createRecoveryCodesRenew } from './operations/recovery-codes-renew.ts'
+import { createSessionEnd } from './operations/session-end.ts'
+import { createSessionGet } from './operations/session-get.ts'
+import { createSessionList } from './operations/session-list.ts'
+import { createSessionRemove } from './operations/session-remove.ts'
+import { createTouch } from './operations/session-touch.ts'
+import { createTouchBegin } from './operations/session-touch-begin.ts'
 import {
   createSessionRecover,
   createSignInBegin,

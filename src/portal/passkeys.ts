@@ -119,3 +119,11 @@ type StoredRow = PasskeyMember & {
 }
 
 const unknown = () => fault('passkey_refused', 'Could not accept the passkey: it is not known')
+
+/** Throws passkey_not_found. */
+export function ownPasskey(owned: readonly PasskeyRow[], id: string): PasskeyRow {
+  const found = owned.find((one) => one.id === id)
+  if (found === undefined)
+    throw fault('passkey_not_found', `Could not find the passkey: "${id.slice(0, 100)}"`)
+  return found
+}

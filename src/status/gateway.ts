@@ -11,9 +11,12 @@ import { webhookFigures } from './metrics/webhook-figures.ts'
 import { taskFigures } from '#tasks/admin.ts'
 import { keepAccountCounts } from './error-rates/keep-counts.ts'
 import { operatorEndpoints } from './operations/operator.ts'
-import { createErrorRateGet, createPublicNameRenew } from './operations/error-rate.ts'
+import { createErrorRateGet } from './operations/error-rate-get.ts'
 import { createProbeGet } from './operations/probe-get.ts'
-import { createHealth, createMetrics, createReady } from './operations/service.ts'
+import { createPublicNameRenew } from './operations/public-name-renew.ts'
+import { createHealth } from './operations/service-health.ts'
+import { createMetrics } from './operations/service-metrics.ts'
+import { createReady } from './operations/service-ready.ts'
 
 export type StatusSettings = {
   /** Between two writes of counts by account. */

@@ -11,7 +11,7 @@ import { CARDS_PER_DAY_MAX, METHODS_MAX } from '#payments/pace.ts'
 import { applyFacts } from '#payments/start-payment.ts'
 import { whyNoState } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
-import { createMethodCreate } from './payment-methods.ts'
+import { createMethodCreate } from './payment-method-create.ts'
 
 const OPTIONS = { skip: whyNoState() }
 
@@ -51,7 +51,13 @@ const adapter = {
 
 const create = async (with_: Partial<PaymentAdapter> = {}, begun?: BegunKey) =>
   await createMethodCreate({ state, adapters: [{ ...adapter, ...with_ }] })({
-    caller: { account: 'owner', token: 'tok_owner', member: 'mem_owner', role: 'owner', env: 'test' },
+    caller: {
+      account: 'owner',
+      token: 'tok_owner',
+      member: 'mem_owner',
+      role: 'owner',
+      env: 'test',
+    },
     body: { type: 'card' },
     spend: { requestId: 'req_1' },
     begun,

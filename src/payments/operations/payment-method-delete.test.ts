@@ -7,7 +7,7 @@ import type { PaymentAdapter } from '#payments/adapter.ts'
 import { applyFacts } from '#payments/start-payment.ts'
 import { whyNoState } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
-import { createMethodDelete } from './payment-methods.ts'
+import { createMethodDelete } from './payment-method-delete.ts'
 
 const AT_ONCE = 3
 const OPTIONS = { skip: whyNoState() }

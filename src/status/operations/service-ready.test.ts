@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fault } from '#contract/errors.ts'
-import { createReady } from './service.ts'
+import { createReady } from './service-ready.ts'
 
 test('readiness is refused for the reason that the gateway gives', async () => {
   const why = fault('storage_full', 'Not ready: the disk is full')

@@ -1,22 +1,14 @@
-// GET and PATCH /v1/account: the low-water mark and the automatic top-ups.
+// PATCH /v1/account: the low-water mark and the automatic top-ups.
 import { present } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import { pusdOfAmount, pusdOfDollars, type AccountChange } from '#contract/payments.ts'
 import type { Handler } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'
-import { findMember } from '#identity/members.ts'
-import { callerOf, suspended, type Principal } from '#identity/principal.ts'
-import { accountRow } from '#payments/account-row.ts'
+import { callerOf, suspended } from '#identity/principal.ts'
 import type { PaymentAdapter } from '#payments/adapter.ts'
 import { adapterOf } from '#payments/settings.ts'
 import type { Queryable, State } from '#state/connect.ts'
-
-export const createAccountGet =
-  ({ state }: { readonly state: Queryable }): Handler =>
-  async (call) => {
-    const reply = await replyOf(state, callerOf(call))
-    return { kind: 'known', status: 200, body: () => reply }
-  }
+import { accountReplyOf } from '#payments/account-reply.ts'
 
 export function createAccountUpdate(deps: {
   readonly state: State
@@ -43,7 +35,7 @@ export function createAccountUpdate(deps: {
       if (lowWater !== undefined)
         await transaction.query('select set_low_water($1, $2)', [account, pusdOfDollars(lowWater)])
     })
-    const reply = await replyOf(deps.state, caller)
+    const reply = await accountReplyOf(deps.state, caller)
     return { kind: 'known', status: 200, body: () => reply }
   }
 }
@@ -79,10 +71,4 @@ async function demandCard(state: Queryable, account: string): Promise<void> {
       'payment_method_not_found',
       'Could not set automatic top-ups: the account has no card',
     )
-}
-
-async function replyOf(state: Queryable, { account: id, ...caller }: Principal) {
-  const { name, role } = await findMember(state, id, caller.member)
-  const member = { id: caller.member, name, role }
-  return { id, object: 'account', member, ...(await accountRow(state, id)) }
 }

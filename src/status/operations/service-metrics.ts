@@ -1,25 +1,8 @@
-// GET /healthz: this process answers. GET /readyz: it may be sent requests. GET /metrics: figures in
-// the Prometheus text format, over TCP only to the holder of ERGON_METRICS_TOKEN.
+// GET /metrics: figures in the Prometheus text format, over TCP only to the holder of ERGON_METRICS_TOKEN.
 import { timingSafeEqual } from 'node:crypto'
-import type { ErgonError } from '#base/errors.ts'
 import type { Secret } from '#base/log.ts'
 import { fault } from '#contract/errors.ts'
 import type { Handler } from '#http/reply.ts'
-
-export const createHealth = (): Handler => () => ({
-  kind: 'known',
-  status: 200,
-  body: () => ({ status: 'ok' }),
-})
-
-/** `unready` says why requests cannot be served now. */
-export function createReady(unready: () => ErgonError | undefined): Handler {
-  return () => {
-    const why = unready()
-    if (why !== undefined) throw why
-    return { kind: 'known', status: 200, body: () => ({ status: 'ready' }) }
-  }
-}
 
 export function createMetrics(deps: {
   token: Secret | undefined

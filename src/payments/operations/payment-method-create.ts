@@ -1,4 +1,4 @@
-// /v1/payment-methods: the cards of an account. Card numbers never come here: the payer gives them to the processor.
+// POST /v1/payment-methods: adds a card. Its number never comes here: the payer gives it to the processor.
 import { newId } from '#base/ids.ts'
 import { present } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
@@ -11,19 +11,11 @@ import { declined } from '#payments/decline.ts'
 import { demandCardPace, demandCardRoom, METHODS_MAX } from '#payments/pace.ts'
 import { removeMethod, type RemovedRow } from '#payments/removed-methods.ts'
 import { adapterOf } from '#payments/settings.ts'
-import type { TokenChain } from '#payments/stablecoin/chains.ts'
 import type { Queryable, State } from '#state/connect.ts'
 import { callerOf } from '#identity/principal.ts'
+import { METHODS_OF, methodReplyOf, type MethodRow } from '#payments/find-method.ts'
 
 type Deps = { readonly state: State; readonly adapters: readonly PaymentAdapter[] }
-type Row = {
-  id: string
-  processor: string
-  label: string
-  state: MethodReply['status']
-  created_at: Date
-}
-const SELECT = `select id, processor, label, state, created_at from payment_methods where account = $1`
 
 export function createMethodCreate(deps: Deps): Handler<MethodRequest> {
   const { state, adapters } = deps
@@ -49,8 +41,8 @@ export function createMethodCreate(deps: Deps): Handler<MethodRequest> {
         throw error
       },
     )
-    const { rows } = await state.query<Row>(`${SELECT} and id = $2`, [account, id])
-    const reply = replyOf(present(rows[0], 'the card is there'), action)
+    const { rows } = await state.query<MethodRow>(`${METHODS_OF} and id = $2`, [account, id])
+    const reply = methodReplyOf(present(rows[0], 'the card is there'), action)
     return { kind: 'known', status: 201, body: () => reply }
   }
 }
@@ -95,52 +87,6 @@ async function setUp(
   return made.action ?? null
 }
 
-export const createMethodList =
-  ({
-    state,
-    adapters,
-    chains,
-  }: Deps & { readonly chains: readonly Pick<TokenChain, 'env'>[] }): Handler =>
-  async ({ caller }) => {
-    const { account, env } = callerOf({ caller })
-    const { rows } = await state.query<Row>(
-      `${SELECT} and state in ('pending', 'active') order by id desc`,
-      [account],
-    )
-    const data = rows.map((row) => replyOf(row, null))
-    const takes_cards = adapterOf(adapters, env) !== undefined
-    const takes_stablecoins = chains.some((chain) => chain.env === env)
-    const reply = {
-      object: 'list',
-      data,
-      takes_cards,
-      takes_stablecoins,
-      has_more: false,
-      next_cursor: null,
-    }
-    return { kind: 'known', status: 200, body: () => reply }
-  }
-
-export function createMethodDelete({ state, adapters }: Deps): Handler {
-  return async (call) => {
-    const { caller, parameters } = call
-    const id = parameters['method'] ?? ''
-    const { rows } = await state.query<RemovedRow>(
-      "select id, processor, reference, page from payment_methods where account = $1 and id = $2 and state <> 'removed'",
-      [callerOf({ caller }).account, id],
-    )
-    const [row] = rows
-    // Another call may have removed it since.
-    if (row === undefined || !(await removeMethod({ state, adapters }, call, row)))
-      throw notFound(id)
-    const reply = { id, object: 'payment_method', deleted: true }
-    return { kind: 'known', status: 200, body: () => reply }
-  }
-}
-
-const notFound = (id: string) =>
-  fault('payment_method_not_found', `Could not remove the card: "${id.slice(0, 60)}"`)
-
 async function insertMethod(
   state: Queryable,
   method: { readonly id: string; readonly account: string; readonly processor: string },
@@ -172,14 +118,3 @@ async function customerOf(
   )
   return made
 }
-
-const replyOf = (row: Row, action: MethodReply['action']): MethodReply => ({
-  id: row.id,
-  object: 'payment_method',
-  type: 'card',
-  processor: row.processor,
-  label: row.label,
-  status: row.state,
-  action,
-  created_at: row.created_at.toISOString(),
-})
