@@ -9,7 +9,7 @@ export async function run({ options }: CommandCall): Promise<void> {
   const data: BudgetEntry[] = []
   for (let cursor: string | null = ''; cursor !== null;) {
     const after = cursor === '' ? '' : `&cursor=${cursor}`
-    const page: ReplyOf<typeof budgetList> = replyOf(
+    const page: ReplyOf<typeof budgetList> = replyOf<typeof budgetList>(
       await apiGet(options, `/v1/budgets?limit=1000${after}`),
     )
     data.push(...page.data)

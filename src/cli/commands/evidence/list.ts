@@ -10,7 +10,7 @@ export async function run({ options }: CommandCall): Promise<void> {
   const packs: PackEntry[] = []
   for (let cursor: string | null | undefined; cursor !== null;) {
     const query = new URLSearchParams({ limit: '100', ...(cursor !== undefined && { cursor }) })
-    const page: ReplyOf<typeof packList> = replyOf(
+    const page: ReplyOf<typeof packList> = replyOf<typeof packList>(
       await apiGet(options, `/v1/compliance/packs?${query.toString()}`),
     )
     packs.push(...page.data)
