@@ -39,7 +39,8 @@ async function watch(ask: () => Promise<MeterAnswer>, isJson: boolean): Promise<
   }
 }
 
-function pageOf({
+/** The text of `ergon meter`, without --json. */
+export function pageOf({
   now,
   model,
   tariff_j_per_cpu_s: tariff,
@@ -49,7 +50,6 @@ function pageOf({
   gpu,
 }: MeterAnswer) {
   if (now === undefined) return 'the first window is not closed yet'
-  const totals = Object.entries(trueUp).map(([name, value]) => `${name}=${value}`)
   return [
     `${now.watts} W now, of which ${now.idle_watts} W idle; ${now.busy_cpus} of ${model.cpus} processors busy`,
     `method ${now.method}, band ±${now.band_pct} %, model ${model.basis}, tariff ${tariff} J per CPU-second`,
@@ -66,12 +66,21 @@ function pageOf({
     ),
     ...(gpu === undefined ? [] : gpuLines(gpu)),
     ...indirectLines(indirect),
-    dim(`true-up ${totals.join(' ')}`),
+    trueUpLine('true-up', trueUp),
   ].join('\n')
 }
 
+/** What was billed by tariff against the share of the meter's windows. */
+const trueUpLine = (title: string, totals: MeterAnswer['true_up']): string =>
+  dim([title, ...Object.entries(totals).map(([name, value]) => `${name}=${value}`)].join(' '))
+
 /** The cards, in all, and the models that use them. */
-function gpuLines({ now, model, tariff_j_per_cpu_s: tariff }: GpuAnswer): string[] {
+function gpuLines({
+  now,
+  model,
+  tariff_j_per_cpu_s: tariff,
+  true_up: trueUp,
+}: GpuAnswer): string[] {
   if (now === undefined) return []
   return [
     `GPU: ${now.watts} W now, of which ${now.idle_watts} W idle; ${model.basis}`,
@@ -81,6 +90,7 @@ function gpuLines({ now, model, tariff_j_per_cpu_s: tariff }: GpuAnswer): string
       ['CELL', 'PAYER', 'WATTS OF THE GPU'],
       now.split.map((share) => [share.name, share.payer, share.watts]),
     ),
+    trueUpLine('true-up of the GPU', trueUp),
   ]
 }
 
