@@ -1,16 +1,14 @@
 // The checks of a receipt that need more than its text: the id that was asked for, the row of the ledger, and the history
 // of the log. A check that the service cannot answer now is not made: it neither holds nor fails.
 import { messageOf } from '#base/errors.ts'
-import type { Charge } from '#contract/charge.ts'
-import type { ledgerList } from '#contract/payments.ts'
 import { otherCharge } from '#tlog/asked-charge.ts'
 import type { Checkpoint } from '#tlog/checkpoint.ts'
 import { historyFault } from '#tlog/history.ts'
 import { leafOf } from '#tlog/leaf.ts'
-import { otherRow, type RowFigures } from '#tlog/ledger-row.ts'
+import { rowsFault, type RowFigures } from '#tlog/ledger-row.ts'
 import { parseReceipt } from '#tlog/proof.ts'
 import type { Check, CheckName, Verified } from '#tlog/verify.ts'
-import { apiGet, ApiRefusal, replyOf, Unreachable, type ApiAnswer } from './client.ts'
+import { apiGet, ApiRefusal, Unreachable } from './client.ts'
 import { CommandError, EXIT, tell } from './output.ts'
 import { isOfService, logReader, type PinnedKeys } from './pinned-keys.ts'
 import { knownBaseUrl, knownToken, type GlobalOptions } from './profile.ts'
@@ -67,12 +65,9 @@ const ANOTHER_ROW =
 const NO_ROW =
   'keep this receipt: it is signed, and the balance of the account has no such charge; ask the operator why'
 
-/** The account of requests that no account pays for. Their charges are public, and in no ledger of a caller. */
-const NOBODY = 'nobody'
-
 /**
- * Compares a receipt that the service gave for an id with the row of the ledger of that id. A charge that somebody paid
- * for has one row. Other charges may have none, and some tokens may not read the ledger: then nothing is compared.
+ * Compares a receipt that the service gave for an id with the row of the ledger of that id. Some tokens may not read the
+ * ledger: then nothing is compared.
  */
 export async function checkLedger(
   asked: { readonly id: string | undefined; readonly text: string; readonly held: Verified },
@@ -83,15 +78,14 @@ export async function checkLedger(
   if (id === undefined || charge === undefined || knownToken(options) === undefined)
     return undefined
   try {
-    const page = await apiGet(options, `/v1/ledger?id=${encodeURIComponent(id)}`)
-    const [row, ...others] = rowsIn(page)
-    if (row === undefined) return withoutRow(id, charge)
-    if (others.length > 0)
-      return fails('ledger', `The ledger has ${others.length + 1} charges of ${id}`, ANOTHER_ROW)
-    const other = otherRow(row, charge, leafOf(parseReceipt(text)).toString('hex'))
-    return other === undefined
+    const { text: page } = await apiGet(options, `/v1/ledger?id=${encodeURIComponent(id)}`)
+    const rows = rowsIn(page)
+    const leafHash = leafOf(parseReceipt(text)).toString('hex')
+    const fault = rowsFault(id, rows, { charge, leafHash })
+    if (fault !== undefined) return fails('ledger', fault, rows.length > 0 ? ANOTHER_ROW : NO_ROW)
+    return rows.length > 0
       ? holds('ledger', 'The row of the ledger has the same leaf, joules and price')
-      : fails('ledger', `Another row of the ledger: ${other}`, ANOTHER_ROW)
+      : uncompared('the ledger of this account has no row of this id')
   } catch (error) {
     if (error instanceof ApiRefusal && error.status === 403)
       return uncompared('this token may not read it')
@@ -100,14 +94,10 @@ export async function checkLedger(
   }
 }
 
-function rowsIn(page: ApiAnswer): readonly RowFigures[] {
-  return replyOf<typeof ledgerList>(page).data.filter(({ kind }) => kind === 'charge')
+function rowsIn(page: string): readonly RowFigures[] {
+  const { data } = JSON.parse(page) as { data: (RowFigures & { readonly kind: string })[] }
+  return data.filter(({ kind }) => kind === 'charge')
 }
-
-const withoutRow = (id: string, { account, charge_pusd: price }: Charge): ServiceCheck =>
-  account !== NOBODY && BigInt(price) > 0n
-    ? fails('ledger', `The ledger has no row of ${id}, which has a price`, NO_ROW)
-    : uncompared('the ledger of this account has no row of this id')
 
 const uncompared = (why: string): ServiceCheck => ({
   check: { name: 'ledger', ok: false, detail: `Not compared with the ledger: ${why}` },

@@ -10,8 +10,30 @@ export type RowFigures = {
   readonly amount_pusd: string
 }
 
+/** The account of requests that no account pays for. Their charges are public, and in no ledger of a caller. */
+const NOBODY = 'nobody'
+
+/**
+ * Why the rows of the ledger that have the id of a receipt speak against the receipt, in words; undefined where none do. A
+ * charge that somebody paid for has one row. Other charges may have none, and then nothing is compared.
+ */
+export function rowsFault(
+  id: string,
+  rows: readonly RowFigures[],
+  { charge, leafHash }: { readonly charge: Charge; readonly leafHash: string },
+): string | undefined {
+  const [row, ...others] = rows
+  if (row === undefined)
+    return charge.account !== NOBODY && BigInt(charge.charge_pusd) > 0n
+      ? `The ledger has no row of ${id}, which has a price`
+      : undefined
+  return others.length > 0
+    ? `The ledger has ${rows.length} charges of ${id}`
+    : otherRow(row, charge, leafHash)
+}
+
 /** Why the row of the ledger is not that of the charge, in words; undefined where all figures are equal. */
-export function otherRow(row: RowFigures, charge: Charge, leafHash: string): string | undefined {
+function otherRow(row: RowFigures, charge: Charge, leafHash: string): string | undefined {
   const compared = [
     ['the charge', row.id, charge.id],
     ['the leaf', row.leaf_hash, leafHash],
@@ -22,7 +44,7 @@ export function otherRow(row: RowFigures, charge: Charge, leafHash: string): str
     if (ledger !== receipt) {
       const [its, own] =
         what === 'the leaf' ? [brief(ledger ?? 'none'), brief(receipt)] : [ledger, receipt]
-      return `the ledger has ${what} ${its}, and this receipt ${what} ${own}`
+      return `The ledger has ${what} ${its}, and this receipt ${what} ${own}`
     }
   return undefined
 }

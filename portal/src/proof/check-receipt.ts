@@ -15,8 +15,9 @@ export type Checked = {
   readonly verdict: Verdict
   readonly signers: Signers
   readonly before: Before
-  /** The charge's row of the ledger; undefined where the ledger has none of the id. */
-  readonly row: LedgerCharge | undefined
+  readonly id: string
+  /** The rows of charges that the ledger has of the id: one, or none of a charge without a price. */
+  readonly rows: readonly LedgerCharge[]
 }
 
 /** Undefined while the charge is not signed yet. Throws Problem. */
@@ -37,14 +38,14 @@ export async function checkReceipt(id: string, signal: AbortSignal): Promise<Che
   })
   pinKeys(published, verdict.pinned, localStorage)
   if (verdict.isSound && verdict.head !== undefined) keepHead(verdict.head, localStorage)
-  const [before, row] = await Promise.all([chargeBefore(verdict, signal), rowOf(id, signal)])
-  return { text, verdict, signers: published.signers, before, row }
+  const [before, rows] = await Promise.all([chargeBefore(verdict, signal), rowsOf(id, signal)])
+  return { text, verdict, signers: published.signers, before, id, rows }
 }
 
 /** By the id that was asked for, and not by the id that the receipt says. */
-async function rowOf(id: string, signal: AbortSignal): Promise<LedgerCharge | undefined> {
+async function rowsOf(id: string, signal: AbortSignal): Promise<readonly LedgerCharge[]> {
   const { data } = await call('GET /v1/ledger', { query: { id }, signal })
-  return data.find(({ kind }) => kind === 'charge')
+  return data.filter(({ kind }) => kind === 'charge')
 }
 
 /** The account's own numbers have no gap: that before this one must be there. */

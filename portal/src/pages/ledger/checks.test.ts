@@ -42,7 +42,8 @@ const sound: Checked = {
   },
   signers: { count: 5, threshold: 3, hosts: 1 },
   before: { accountSeq: '1283' },
-  row,
+  id: charge.id,
+  rows: [row],
 }
 const told = (checked: Checked) =>
   checkLines(checked).map(({ name, state, rest }) =>
@@ -100,7 +101,7 @@ test('another row of the ledger, and another history, each fail the line of the 
   ] as const
   for (const [change, words] of rowsOf)
     assert.equal(
-      line({ ...sound, row: { ...row, ...change } }),
+      line({ ...sound, rows: [{ ...row, ...change }] }),
       `fails In the log: the ledger has ${words}`,
     )
   assert.match(
@@ -116,8 +117,16 @@ test('another row of the ledger, and another history, each fail the line of the 
   ])
 })
 
+test('a paid charge without a row of the ledger, or with two, fails the line of the log', () => {
+  const line = (rows: Checked['rows']) => told({ ...sound, rows })[1]
+  assert.equal(line([]), 'fails In the log: the ledger has no row of rcpt_1, which has a price')
+  assert.equal(line([row, row]), 'fails In the log: the ledger has 2 charges of rcpt_1')
+})
+
 test('a line that could not be compared has no tick, and the reason in words', () => {
-  assert.deepEqual(told({ ...sound, row: undefined }), [
+  const unpaid = { ...charge, free: true, charge_pusd: '0' }
+  const free = { ...sound, verdict: { ...sound.verdict, charge: unpaid }, rows: [] }
+  assert.deepEqual(told(free), [
     'holds Signed by three of five signers, on one host',
     'unmade In the log: entry 4,182 leads to the signed head 4,190 in 7 steps. Not compared with the ledger, because your ledger has no row of this id',
     'holds Adds up: every figure recomputed here, in 4 ms',
@@ -152,9 +161,7 @@ test('a key that could not be checked fails no line, and holds none', () => {
 test('the receipt of another charge fails its line', () => {
   const failed = { check: 'asked', why: 'This is the receipt of rcpt_1, and rcpt_2 was asked for' }
   assert.deepEqual(
-    told({ ...sound, row: undefined, verdict: { ...sound.verdict, isSound: false, failed } }).slice(
-      1,
-    ),
+    told({ ...sound, rows: [], verdict: { ...sound.verdict, isSound: false, failed } }).slice(1),
     [
       'fails In the log: this is the receipt of rcpt_1, and rcpt_2 was asked for',
       'unmade Adds up: not checked',

@@ -1,5 +1,5 @@
 // The four checks of a receipt as sentences: who signed, that it is in the log, that it adds up, that none is hidden.
-import { otherRow } from '#tlog/ledger-row.ts'
+import { rowsFault } from '#tlog/ledger-row.ts'
 import type { Checked } from '#console/proof/check-receipt.ts'
 import { grouped, NBSP } from '#console/figures/digits.ts'
 
@@ -68,11 +68,11 @@ function signedBy({ signers: { count, threshold, hosts } }: Checked): string {
   return ` by ${inWords(threshold)} of ${inWords(count)} signers, on ${where}`
 }
 
-function inLog({ verdict, row }: Checked): CheckLine {
+function inLog({ verdict, id, rows }: Checked): CheckLine {
   const name = 'In the log'
   const { entry = 0, head, seenSize, steps = 0, charge, leafHash = '', uncompared } = verdict
-  const other = row && charge && otherRow(row, charge, leafHash)
-  if (other !== undefined) return { name, state: 'fails', rest: `: ${other}` }
+  const fault = charge && rowsFault(id, rows, { charge, leafHash })
+  if (fault !== undefined) return { name, state: 'fails', rest: `: ${lowered(fault)}` }
   const size = grouped(BigInt(head?.size ?? 0))
   const led = `: entry ${grouped(BigInt(entry))} leads to the signed head ${size} in ${steps} steps`
   const seen = seenSize === undefined ? '' : grouped(BigInt(seenSize))
@@ -82,7 +82,7 @@ function inLog({ verdict, row }: Checked): CheckLine {
       : [
           `Not compared with the ${seen} entries seen before, because the log could not be read: ${uncompared}. Ask again`,
         ]),
-    ...(row === undefined
+    ...(rows.length === 0
       ? ['Not compared with the ledger, because your ledger has no row of this id']
       : []),
   ]
