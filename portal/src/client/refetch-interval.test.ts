@@ -10,13 +10,29 @@ const INTERVAL = /refetchInterval:\s*([^]*?)(?:,\n| \}\)\n)/g
 /** Conditions that have a name; each is of a card on its way, for ten minutes at most. */
 const NAMED = ['againWhileOnItsWay']
 
-/** Sources whose reads end: a signed receipt, the queries of a database asleep, the usage of a range that is over. */
-const ENDING = ['ledger/receipt.tsx', 'databases/queries.tsx', 'usage/use-usage.ts']
+/** Reads that end, by the file and the function that they stand in. */
+const ENDING = [
+  'deployments/use-deployments.ts useDeployment',
+  'databases/queries.tsx Queries',
+  'functions/use-functions.ts useLog',
+  'ledger/receipt.tsx Receipt',
+  'usage/use-usage.ts usageReads',
+  'workloads/use-workloads.ts useLog',
+]
+/** Reads that are asked again by the live changes which another read of their page follows. */
+const FOLLOWED = ['webhooks/use-webhooks.ts useDeliveries']
 const LIVE = /\buse(?:Live|Charges|ResourceChanges)\(/
 
-/** True for a read that nothing has made again, once the page is at rest. */
-const standsStill = (interval: string, source: string): boolean =>
-  /\bfalse\)?$/.test(interval) && !LIVE.test(source)
+/** True for a read that nothing has made again, once the page is at rest. A live change is followed by the read's own function. */
+const standsStill = (interval: string, own: string): boolean =>
+  /\bfalse\)?$/.test(interval) && !LIVE.test(own)
+
+/** The declarations of a source that are in no other, each with its name. */
+const declarations = (source: string) =>
+  source.split(/\n(?=(?:export )?(?:async )?(?:const|function) )/).map((own) => ({
+    own,
+    name: /(?:const|function) (\w+)/.exec(own)?.[1] ?? '',
+  }))
 
 /** Milliseconds that a word stands for in a source; none are needed for `false`. */
 function restMs(word: string, source: string): number {
@@ -33,7 +49,15 @@ function atRestMs(interval: string, source: string): number {
 
 const found = globSync(SOURCES, { exclude: ['**/*.test.ts'] }).flatMap((path) => {
   const source = readFileSync(path, 'utf8')
-  return [...source.matchAll(INTERVAL)].map(([, interval = '']) => ({ path, source, interval }))
+  return declarations(source).flatMap(({ own, name }) =>
+    [...`${own}\n`.matchAll(INTERVAL)].map(([, interval = '']) => ({
+      path,
+      source,
+      own,
+      name,
+      interval,
+    })),
+  )
 })
 
 test('refetchInterval of every page is conditional, or at least ten seconds', () => {
@@ -43,11 +67,11 @@ test('refetchInterval of every page is conditional, or at least ten seconds', ()
 })
 
 test('refetchInterval of a page at rest is false only where the live stream tells of changes, or the read has ended', () => {
-  for (const { path, source, interval } of found)
-    assert.ok(
-      ENDING.some((name) => path.endsWith(`/${name}`)) || !standsStill(interval, source),
-      `${path}: ${interval}`,
-    )
+  const still = found.filter(({ own, interval }) => standsStill(interval, own))
+  const listed = [...ENDING, ...FOLLOWED]
+  const nameOf = ({ path, name }: (typeof found)[number]) =>
+    `${path.split('/').slice(-2).join('/')} ${name}`
+  assert.deepEqual(still.map(nameOf).toSorted(), listed.toSorted())
 })
 
 test('refetchInterval that rests for good is seen in a source without a live change', () => {
@@ -55,6 +79,14 @@ test('refetchInterval that rests for good is seen in a source without a live cha
   assert.equal(standsStill(interval, ''), true)
   assert.equal(standsStill(interval, 'useCharges(WORK, again)'), false)
   assert.equal(standsStill('({ state }) => (state.data ? SHOWN_MS : REST_MS)', ''), false)
+})
+
+test('a live change that another function of the same source follows is none of the read', () => {
+  const live = 'export function useList() {\n  useResourceChanges(KIND, again)\n}\n'
+  const read = 'export const useBackups = () =>\n  useQuery({ refetchInterval: false })\n'
+  const [, , of] = declarations(`// Reads.\n${live}${read}`)
+  assert.equal(of?.name, 'useBackups')
+  assert.equal(standsStill('false', of.own), true)
 })
 
 test('refetchInterval of five seconds without a condition is seen', () => {

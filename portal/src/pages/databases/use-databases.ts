@@ -80,7 +80,9 @@ export const useRoles = ({ id }: Pick<Database, 'id'>) =>
 export const useBackups = ({ id }: Pick<Database, 'id'>) =>
   useQuery({
     ...read('GET /v1/databases/:database/backups', { path: { database: id } }),
-    refetchInterval: ({ state }) => (state.data?.data.some(isBackupChanging) ? CHANGING_MS : false),
+    // The live stream tells nothing of backups, and one begins by itself each night.
+    refetchInterval: ({ state }) =>
+      state.data?.data.some(isBackupChanging) ? CHANGING_MS : SHOWN_MS,
   })
 
 export const databasesChanged = (): Promise<void> =>
