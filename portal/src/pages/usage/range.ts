@@ -46,6 +46,11 @@ export function before({ fromMs, toMs, step }: Range, nowMs: number): Range {
   return { fromMs: begin, toMs: begin + Math.max(passed, grain), step }
 }
 
+/** True where a range is another one moved by a step at most, as a preset is with the time: not for one that was chosen anew. */
+export const isMoved = (range: Range, from: Omit<Range, 'step'>): boolean =>
+  Math.abs(range.fromMs - from.fromMs) <= STEP_MS[range.step] &&
+  Math.abs(range.toMs - from.toMs) <= STEP_MS[range.step]
+
 /** In the address: `?from=…&to=…`, in seconds. */
 export function rangeOf(
   search: { readonly from?: string; readonly to?: string; readonly range?: string },

@@ -1,13 +1,14 @@
 // The usage of a range: by step for the chart, by group for the table, and by group of the range before.
-import { useInfiniteQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, type InfiniteData } from '@tanstack/react-query'
 import type { ReplyOf } from '#console/client/operations.ts'
 import { readPages, rowsOf, useRest } from '#console/client/queries.ts'
-import type { Range } from '#console/parts/charts/range.ts'
-import { before } from './range.ts'
+import type { Range, Step } from '#console/parts/range.ts'
+import { before, isMoved } from './range.ts'
 
 export const GROUPS = ['service', 'model', 'token', 'operation', 'resource'] as const
 export type GroupBy = (typeof GROUPS)[number]
-export type UsageRow = ReplyOf<'GET /v1/usage'>['data'][number]
+type UsageReply = ReplyOf<'GET /v1/usage'>
+export type UsageRow = UsageReply['data'][number]
 
 const LIMIT = '1000'
 /** The sums are at most so old. */
@@ -18,22 +19,44 @@ const times = ({ fromMs, toMs }: Range) => ({
   to: new Date(toMs).toISOString(),
 })
 
-const groupsOf = (range: Range, groupBy: GroupBy) =>
-  readPages('GET /v1/usage', { query: { ...times(range), group_by: groupBy, limit: LIMIT } })
+type Grouped = { readonly group_by: GroupBy; readonly step?: Step }
 
-export function useUsage(range: Range, groupBy: GroupBy, nowMs: number) {
+/** A range that moves with the time keeps the sums of the step before until its own are there. */
+function readOf(range: Range, grouped: Grouped) {
+  const sought = { ...times(range), ...grouped, limit: LIMIT }
+  const options = readPages('GET /v1/usage', { query: sought })
+  type Data = InfiniteData<UsageReply, string>
+  type Before = { readonly queryKey: readonly unknown[] } | undefined
+  return {
+    ...options,
+    placeholderData: (data: Data | undefined, previous: Before) => {
+      const { query } = (previous?.queryKey[1] ?? {}) as { readonly query?: typeof sought }
+      const isSame = query?.group_by === grouped.group_by && query.step === grouped.step
+      const isKept =
+        isSame && isMoved(range, { fromMs: Date.parse(query.from), toMs: Date.parse(query.to) })
+      return isKept ? data : undefined
+    },
+  }
+}
+
+/** The three reads of a range. */
+export function usageReads(range: Range, groupBy: GroupBy, nowMs: number) {
   // A range that is over changes no more, and neither does the one before.
   const clock = {
     refetchInterval: range.toMs >= nowMs ? SHOWN_MS : false,
   } as const
-  const steps = useInfiniteQuery({
-    ...readPages('GET /v1/usage', {
-      query: { ...times(range), group_by: 'service', step: range.step, limit: LIMIT },
-    }),
-    ...clock,
-  })
-  const groups = useInfiniteQuery({ ...groupsOf(range, groupBy), ...clock })
-  const past = useInfiniteQuery(groupsOf(before(range, nowMs), groupBy))
+  return {
+    steps: { ...readOf(range, { group_by: 'service', step: range.step }), ...clock },
+    groups: { ...readOf(range, { group_by: groupBy }), ...clock },
+    past: readOf(before(range, nowMs), { group_by: groupBy }),
+  }
+}
+
+export function useUsage(range: Range, groupBy: GroupBy, nowMs: number) {
+  const reads = usageReads(range, groupBy, nowMs)
+  const steps = useInfiniteQuery(reads.steps)
+  const groups = useInfiniteQuery(reads.groups)
+  const past = useInfiniteQuery(reads.past)
   useRest(steps)
   useRest(groups)
   useRest(past)
