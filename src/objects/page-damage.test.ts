@@ -3,11 +3,17 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
+import { systemClock } from '#base/clock.ts'
 import { createLogger } from '#base/log.ts'
 import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
+import type { Queryable } from '#state/connect.ts'
+import { ServerError } from '#wire/wire-errors.ts'
+import { createObjects } from './create-objects.ts'
 import { createDamages, placeOfKey } from './damage.ts'
+import { createDocuments } from './documents.ts'
 import { type PageAlarm, SPOILABLE, spoilPages } from './page-damage.fixture.ts'
 import { attributes, makeBucket, openStore } from './store.fixture.ts'
+import type { Bucket } from './types.ts'
 
 const bodyOf = (bytes: Buffer) => ({
   attributes: attributes('e', bytes.length),
@@ -73,3 +79,40 @@ test(
     await state.query('select count(md5(inline)) from object_versions')
   },
 )
+
+/** Objects on a state that cannot delete one key, with the number of keys of each statement. */
+function objectsWithDamage(bad: string) {
+  const statements: number[] = []
+  const query: Queryable['query'] = async (_text, values) => {
+    const deletions = JSON.parse(String(values?.[1])) as readonly { readonly key: string }[]
+    statements.push(deletions.length)
+    if (deletions.some(({ key }) => key === bad))
+      throw new ServerError('invalid page in block 7', 'XX001', false)
+    const rows = deletions.map(() => ({ refused: null, version_id: null, marker: false, blobs: 0 }))
+    return { rows: rows as never[], rowCount: rows.length }
+  }
+  const state = { query }
+  const documents = createDocuments({ state })
+  const deps = { state, finds: state, puts: state, documents, clock: systemClock }
+  return { objects: createObjects(deps), statements }
+}
+
+test('one damaged key of a thousand costs its batch fifteen statements, and keeps no other key', async () => {
+  const keysOf = (count: number) => Array.from({ length: count }, (_, nth) => ({ key: `k${nth}` }))
+  const bucket = { id: 7, name: 'b' } as Bucket
+  const how = { bypassGovernance: false }
+  const { objects, statements } = objectsWithDamage('k450')
+  const answers = await objects.delete(bucket, keysOf(1000), how)
+  assert.deepEqual(
+    answers.flatMap((answer) => ('code' in answer ? [answer] : [])),
+    [{ key: 'k450', code: 'InternalError' }],
+  )
+  assert.deepEqual(
+    answers.map(({ key }) => key),
+    keysOf(1000).map(({ key }) => key),
+  )
+  assert.ok(statements.length <= 10 + 14, `${statements.length} statements`)
+  // The last batch of 101 keys has one.
+  const last = objectsWithDamage('k100')
+  assert.equal((await last.objects.delete(bucket, keysOf(101), how)).length, 101)
+})
