@@ -6,7 +6,7 @@ import type { BlobRef } from '#blobs/blob.ts'
 import { fault } from '#contract/errors.ts'
 import type { AlarmKind } from '#contract/alarms.ts'
 import { raiseAlarm } from '#state/alarms.ts'
-import { isUnreadablePage, type Queryable } from '#state/connect.ts'
+import { isUnreadablePage, type Queryable, type SqlRow } from '#state/connect.ts'
 
 /** Raises an alarm unless the same alarm was ever raised. */
 export const raiseOnce = (
@@ -56,6 +56,8 @@ export interface Damages {
    * that `placeOf` finds in the arguments of the method.
    */
   telling<S extends object>(service: S, placeOf?: PlaceOf): S
+  /** The same state, whose queries throw what the state throws, after the alarm. The API shows such an error as `internal`. */
+  tellingState(state: Queryable): Queryable
 }
 
 /** SQLSTATE of a page whose checksum is wrong, or of an index that is; or a page that the disk cannot read. */
@@ -73,10 +75,12 @@ export function createDamages({ state, log }: { state: Queryable; log: Logger })
     if (await raiseAlarm(state, 'page_damaged', named, { key, lasts: true }))
       log.error('A page of the state cannot be read', { damage })
   }
+  // A state that is away ends the wait for the alarm.
+  const tellOfRequest = (error: unknown, place?: UnreadPlace) =>
+    tellPage('request', error, place).catch(() => undefined)
   const throwTold = async (error: unknown, place: UnreadPlace): Promise<never> => {
     if (!isOfPage(error)) throw error
-    // A state that is away ends the wait for the alarm.
-    await tellPage('request', error, place).catch(() => undefined)
+    await tellOfRequest(error, place)
     throw fault('page_damaged', `Could not read a page of the state: ${messageOf(error)}`, {
       cause: error,
     })
@@ -110,6 +114,13 @@ export function createDamages({ state, log }: { state: Queryable; log: Logger })
       ])
       return Object.fromEntries(methods) as typeof service
     },
+    tellingState: (reads) => ({
+      query: <R extends SqlRow>(text: string, values?: readonly unknown[]) =>
+        reads.query<R>(text, values).catch(async (error: unknown) => {
+          await tellOfRequest(error)
+          throw error
+        }),
+    }),
   }
 }
 

@@ -20,7 +20,7 @@ export type StorageProtocols = {
   readonly storageOf: (site: StorageOfSite) => ProtocolHandler
   readonly website: ProtocolHandler
   readonly accessLog: AccessLog
-  readonly damages: Pick<Damages, 'met'>
+  readonly damages: Pick<Damages, 'met' | 'tellingState'>
 }
 
 // An object of 1 MiB, encrypted, takes 0.1 s of CPU at most.

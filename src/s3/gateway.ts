@@ -60,10 +60,12 @@ async function open(
     settings: storage,
   })
   const { region, website } = storage
+  // The reads of buckets beside S3 tell the operator of a damaged page too.
+  const state = protocols.damages.tellingState(readers)
   const presign = createPresignCreate({ keys, clock, region, baseUrl, address })
   return {
     endpoints: {
-      'storage.buckets': { handle: createStorageBuckets({ state: readers }) },
+      'storage.buckets': { handle: createStorageBuckets({ state }) },
       'presign.create': { parse: parsePresignRequest, handle: presign },
     },
     protocols: [
@@ -79,7 +81,7 @@ async function open(
       },
     ],
     figures: figuresOf(protocols),
-    account: storageAccount(readers),
+    account: storageAccount(state),
     unready() {
       const fenced = stores.local.fenced()
       return fenced === undefined

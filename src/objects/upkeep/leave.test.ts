@@ -9,7 +9,8 @@ import type { Objects } from '#objects/objects.ts'
 import { spoilPages, SPOILABLE } from '#objects/page-damage.fixture.ts'
 import { ACCOUNT, attributes, inlineObject, makeBucket, openStore } from '#objects/store.fixture.ts'
 import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
-import type { State } from '#state/connect.ts'
+import type { Queryable, State } from '#state/connect.ts'
+import { ServerError } from '#wire/wire-errors.ts'
 import { createStorageLeave } from './leave.ts'
 
 const skip = whyNoState()
@@ -88,6 +89,20 @@ test(
     ])
   },
 )
+
+test('a page of buckets that cannot be read ends the run of a deletion, and tells the operator', async () => {
+  const raised: unknown[] = []
+  const query: Queryable['query'] = async (text, values) => {
+    if (!text.includes('raise_alarm'))
+      throw new ServerError('invalid page in block 7', 'XX001', false)
+    raised.push(JSON.parse(String(values?.[1])))
+    return { rows: [], rowCount: 0 }
+  }
+  const damages = createDamages({ state: { query }, log })
+  const leave = createStorageLeave({ state: { query }, objects: {} as Objects, damages })
+  await assert.rejects(leave(ACCOUNT, signal), { code: 'XX001' })
+  assert.deepEqual(raised, [{ task: 'leave', found: 'invalid page in block 7' }])
+})
 
 test(
   'the deletion of an account goes on behind a damaged block of keys, and tells the operator that it cannot end',

@@ -43,7 +43,7 @@ export const createStorageLeave =
     const run: Run = { signal, pieces: PIECES_MAX, unlisted: new Map() }
     let last = 0
     for (;;) {
-      const bucket = await nextBucket(deps.state, account, last)
+      const bucket = await nextBucket(deps, account, last)
       if (bucket === undefined) break
       const end = await leaveBucket(deps, bucket, run)
       if (end === 'more') return 'objects are being removed'
@@ -60,15 +60,21 @@ export const createStorageLeave =
       : `object lock still holds in ${kept.locked.join(', ')}`
   }
 
+/** A page of buckets that cannot be read ends the run, after the alarm: the buckets behind it are not known. */
 async function nextBucket(
-  state: Queryable,
+  { state, damages }: Deps,
   account: string,
   after: number,
 ): Promise<Bucket | undefined> {
-  const { rows } = await state.query<BucketRow>(
-    `select ${BUCKET_COLUMNS} from buckets b where b.account = $1 and b.id > $2 order by b.id limit 1`,
-    [account, after],
-  )
+  const { rows } = await state
+    .query<BucketRow>(
+      `select ${BUCKET_COLUMNS} from buckets b where b.account = $1 and b.id > $2 order by b.id limit 1`,
+      [account, after],
+    )
+    .catch(async (error: unknown) => {
+      await damages.tellPage(TASK, error)
+      throw error
+    })
   return rows.map((row) => toBucket(row, {}))[0]
 }
 
