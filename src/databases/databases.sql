@@ -60,7 +60,6 @@ create or replace trigger database_state after update of actual on resources for
 create or replace function delete_database(of_id text) returns void language sql as $$
   select standing_end('database', n.id, n.name, n.account) from resources n join databases d using (id)
   where n.id = of_id and d.backup_bytes = 0;
-  select set_budget(of_id, null, null);
   delete from database_statements where database = of_id;
   delete from resource_intervals where resource = of_id;
   update database_restores set status = 'failed', reason = 'it was deleted' where database = of_id and status <> 'done';

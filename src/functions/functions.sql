@@ -110,11 +110,10 @@ create or replace function delete_function(of_id text) returns void language sql
   select want_resource(of_id, 'deleted');
 $$;
 
--- Removes what is left of a deleted function. Its cells are gone: until then its budget limits them.
+-- Removes what is left of a deleted function.
 create or replace function remove_function(of_id text) returns void language sql as $$
   delete from function_runs where function = of_id;
   delete from resource_logs where resource = of_id;
   delete from resource_intervals where resource = of_id;
   delete from resource_versions where resource = of_id;
-  select set_budget(of_id, null, null);
 $$;

@@ -64,7 +64,10 @@ begin
     actual = case when reached = 'failed' and was in ('deployed', 'crash_loop', 'suspended') then was else reached end,
     reached_revision = coalesce(of_revision, reached_revision)
   where id = of_id;
-  return found;
+  if not found then return false; end if;
+  -- Its cells are gone. Until now its budget limited them.
+  if reached = 'deleted' then perform set_budget(of_id, null, null); end if;
+  return true;
 end $$;
 
 -- Holds the resources of an account suspended, for a reason: it is being deleted, the operator suspended it, or it

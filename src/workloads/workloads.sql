@@ -177,14 +177,13 @@ create or replace function delete_workload(of_id text) returns void language sql
   select want_resource(of_id, 'deleted');
 $$;
 
--- Removes what is left of a deleted workload; a host has its name. Its cells are gone: until then its budget limits them.
+-- Removes what is left of a deleted workload; a host has its name.
 create or replace function remove_workload(of_id text) returns void language sql as $$
   update workloads set host = '', hosts = '{}' where id = of_id;
   delete from resource_logs where resource = of_id;
   delete from resource_intervals where resource = of_id;
   delete from resource_versions where resource = of_id;
   delete from workload_volumes where workload = of_id;
-  select set_budget(of_id, null, null);
 $$;
 
 -- Tells the account of a workload that has been suspended, in the transaction that records it.

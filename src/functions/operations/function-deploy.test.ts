@@ -276,6 +276,8 @@ test(
     await state.query('select delete_function($1)', [id])
     assert.equal(await budgets(), 1)
     await state.query('select remove_function($1)', [id])
+    assert.equal(await budgets(), 1)
+    await state.query("select move_resource($1, 'deleted')", [id])
     assert.equal(await budgets(), 0)
   },
 )

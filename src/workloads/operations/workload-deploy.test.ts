@@ -180,6 +180,8 @@ test(
     await query('select delete_workload($1)', id)
     assert.equal(await budgets(), 1)
     await query('select remove_workload($1)', id)
+    assert.equal(await budgets(), 1)
+    await query("select move_resource($1, 'deleted')", id)
     assert.equal(await budgets(), 0)
   },
 )
