@@ -19,13 +19,23 @@ export const FUNCTIONS: LimitSection = {
     ],
     [
       'requests of a function at once',
-      `${functions.FUNCTION_CONCURRENCY}, and ${functions.FUNCTION_WAITING_MAX} that wait`,
+      `${functions.FUNCTION_CONCURRENCY}, up to ${functions.FUNCTION_CONCURRENCY_MAX} by \`concurrency\`, and ${functions.FUNCTION_WAITING_MAX} that wait`,
       code('function_busy'),
     ],
     [
       'requests of an account at the ingress',
       `${ROUTED_REQUESTS_MAX} that run or wait`,
       code('function_busy'),
+    ],
+    [
+      'runs for objects and times at once',
+      `${functions.FUNCTION_RUNS_AT_ONCE.account} of an account, ${functions.FUNCTION_RUNS_AT_ONCE.node} of a node`,
+      words('further ones wait'),
+    ],
+    [
+      'runs that wait, of a function',
+      count(functions.FUNCTION_RUNS_MAX),
+      words('the oldest are dropped'),
     ],
     ['body of a request', bytes(functions.FUNCTION_BODY_BYTES_MAX), code('body_too_large')],
     [

@@ -22,10 +22,12 @@ export const FUNCTION_CONCURRENCY = 20
 /** Requests of a function that wait for their turn. */
 export const FUNCTION_WAITING_MAX = 200
 export const FUNCTION_BODY_BYTES_MAX = 16 * 1024 * 1024
-/** The greatest value of the setting. */
-export const FUNCTION_CONCURRENCY_MAX = 1000
+/** The greatest value of the setting: as many as an account may have at the ingress. */
+export const FUNCTION_CONCURRENCY_MAX = 500
 /** Buckets whose new objects a function runs for. */
 export const FUNCTION_BUCKETS_MAX = 10
+/** Runs for objects and times that are made at once, of an account and of a node. */
+export const FUNCTION_RUNS_AT_ONCE = { account: 10, node: 50 } as const
 /** Runs for objects and times that wait for a function; the oldest beyond these are dropped. */
 export const FUNCTION_RUNS_MAX = 100_000
 /** Runs of a function that failed for good, the newest, that are kept. */

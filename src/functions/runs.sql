@@ -41,17 +41,19 @@ create or replace function delayed_until(at timestamptz, longest interval) retur
 $$;
 
 -- The next runs of functions that may run, when they can begin, and their turn in their account. An account has at most
--- `each_max` of them, with those that are in work, which are known; a function that fails has one.
+-- `each_max` of them, with those that are in work, which are known; a function that fails has one. Functions of an account
+-- take turns, so no backlog of one holds up another: due runs are in the order of their places in their functions.
 create or replace function function_runs_next(each_max int, known bigint[])
 returns table (id bigint, function text, begins_at timestamptz, turn bigint) language sql stable as $$
   select * from (
   select w.id, f.id as function, w.begins_at, row_number() over (partition by f.account
-    order by w.id = any (known) desc, w.begins_at, w.id) as turn
+    order by w.id = any (known) desc, case when w.begins_at > ledger_now() then w.begins_at end nulls first, w.place,
+      w.begins_at, w.id) as turn
   from functions f join resources r using (id)
     join function_versions v on v.function = f.id and v.version = r.live_version
     cross join lateral (
       select d.id, greatest(delayed_until(d.next_at, '2 hours'), case when f.rest_until is not null
-        then delayed_until(f.rest_until, '5 minutes') end) as begins_at
+        then delayed_until(f.rest_until, '5 minutes') end) as begins_at, row_number() over (order by d.next_at, d.id) as place
       from function_runs d where d.function = f.id and d.next_at is not null
       order by d.next_at, d.id
       limit case when f.failures >= 5 then 1 else least(each_max, coalesce(v.concurrency, v.default_concurrency)) end

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { FUNCTION_CONCURRENCY, FUNCTION_WAITING_MAX } from '#contract/function-limits.ts'
+import {
+  FUNCTION_CONCURRENCY,
+  FUNCTION_CONCURRENCY_MAX,
+  FUNCTION_WAITING_MAX,
+} from '#contract/function-limits.ts'
 import { createTurns, ROUTED_REQUESTS_MAX } from './turns.ts'
 
 const staying = new AbortController()
@@ -11,6 +15,14 @@ const ROUTE = {
   concurrency: null,
   scale: null,
 } as const
+
+test('the greatest setting of requests at once is reached: no limit of the account is below it', async () => {
+  const turns = createTurns()
+  const route = { ...ROUTE, concurrency: FUNCTION_CONCURRENCY_MAX }
+  const take = async () => await turns.take(route, staying)
+  const ends = await Promise.all(Array.from({ length: FUNCTION_CONCURRENCY_MAX }, take))
+  for (const end of ends) end()
+})
 
 test('so many requests run at once, further ones wait in their order, and too many are function_busy', async () => {
   const turns = createTurns()

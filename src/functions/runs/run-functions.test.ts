@@ -96,6 +96,25 @@ test('an account has ten runs at once, whatever functions they are of', { skip }
   assert.deepEqual(await due(first.filter((id) => id !== other)), [other])
 })
 
+test('functions of an account take turns, whatever one of them has waiting', { skip }, async () => {
+  const due = async (known: readonly string[]) =>
+    (await state.query<{ id: string }>('select id from function_runs_due(10, 50, $1)', [known]))
+      .rows
+  const [many, few, later] = [await addFunction(), await addFunction(), await addFunction()]
+  const old: string[] = []
+  for (let nth = 0; nth < 15; nth++) old.push(await addRun(many, { inS: -100 }))
+  const fresh = await addRun(few)
+  // A run that cannot begin yet has no place.
+  for (let nth = 0; nth < 10; nth++) await addRun(later, { inS: 100 })
+  const first = await due([])
+  assert.equal(first.length, 10)
+  assert.ok(first.some(({ id }) => id === fresh))
+  // All ten places are those of one function: the next free place is for the other.
+  assert.deepEqual(await due(old.slice(0, 10)), [])
+  await settle(old[0] ?? '', 'done', null)
+  assert.deepEqual(await due(old.slice(1, 10)), [{ id: fresh }])
+})
+
 test(
   'a run that fails is tried again after 10 s, 1, 5, 30 min and 2 h, and no more',
   { skip },

@@ -3,7 +3,7 @@
 import { sleep } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
-import { FUNCTION_FAILURES_MAX } from '#contract/function-limits.ts'
+import { FUNCTION_FAILURES_MAX, FUNCTION_RUNS_AT_ONCE } from '#contract/function-limits.ts'
 import type { ResourceLine } from '#resources/keep-logs.ts'
 import type { State } from '#state/connect.ts'
 import { attempt, type AttemptDeps, type DueRun, type RunOutcome } from './attempt.ts'
@@ -15,9 +15,6 @@ export type RunsDeps = AttemptDeps & {
   readonly line: (line: ResourceLine) => void
 }
 
-/** Runs at once, of an account and of all. */
-const EACH_MAX = 10
-const MOST = 50
 /** New objects that one pass takes over. */
 const TAKEN_MAX = 500
 /** The waits after each failure; after one more the run is dead. */
@@ -61,13 +58,14 @@ async function follow(deps: RunsDeps, signal: AbortSignal): Promise<void> {
       [TAKEN_MAX],
     )
     await lookAtSchedules(state)
-    const given = [EACH_MAX, MOST - running.size, [...running.keys()]]
+    const { account, node } = FUNCTION_RUNS_AT_ONCE
+    const given = [account, node - running.size, [...running.keys()]]
     const due = await state.query<DueRun>('select * from function_runs_due($1, $2, $3)', given)
     for (const run of due.rows) running.set(run.id, work(run))
     if (Number(taken[0]?.count) === TAKEN_MAX) continue
     const next = await state.query<{ ms: number | null }>(
       'select function_runs_next_ms($1, $2) as ms',
-      [EACH_MAX, [...running.keys()]],
+      [account, [...running.keys()]],
     )
     const restMs = Math.min(AGAIN_MS, Math.max(next.rows[0]?.ms ?? AGAIN_MS, REST_MIN_MS))
     await sleep(restMs, AbortSignal.any([signal, waiting.signal])).catch(() => undefined)
