@@ -167,6 +167,7 @@ const reconcileFunctions = (
       kind: 'function',
       async deploy(resource, until, aside) {
         await served.ready()
+        served.again(resource.id)
         return await functions.deploy(resource, until, aside)
       },
       async suspend(resource) {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { newEncryptionKey } from '#base/encryption.ts'
+import { fault } from '#contract/errors.ts'
 import { addTestAccount, openLedgerState } from '#ledger/test-state.fixture.ts'
 import { quiet } from '#postgres/testing.ts'
 import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
@@ -174,6 +175,44 @@ test(
       texts.filter((text) => text.includes('v.source')),
       [],
     )
+    functions.close()
+  },
+)
+
+test(
+  'a function whose last start was not paid is admitted before its source is read',
+  { skip: whyNoState() },
+  async () => {
+    await using url = await openTestUrl()
+    await using state = await openLedgerState(url.of, 2)
+    let reads = 0
+    const counting: Queryable = {
+      query(text, values) {
+        if (text.includes('v.source')) reads++
+        return state.query(text, values)
+      },
+    }
+    let isPaid = true
+    const driver: FunctionDriver = {
+      ...driverOf([]),
+      async admit() {
+        if (!isPaid) throw fault('budget_exhausted', 'Could not go on: it is used up')
+      },
+    }
+    const { functions, deployed } = await functionsOn(state, { state: counting, driver })
+    const resource = { id: await deployed(), account: ACCOUNT, name: 'hello' }
+    await functions.deploy(resource, signal, () => undefined)
+    await functions.stop(resource.id, 'budget')
+    isPaid = false
+    const refused = () => assert.rejects(functions.use(resource, signal), /it is used up/)
+    await refused()
+    reads = 0
+    for (let nth = 0; nth < 5; nth++) await refused()
+    assert.equal(reads, 0)
+    isPaid = true
+    const use = await functions.use(resource, signal)
+    assert.equal(reads, 1)
+    use.release()
     functions.close()
   },
 )

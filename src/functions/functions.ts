@@ -61,6 +61,7 @@ const keyOf = ({ id, version }: Pick<FunctionVersion, 'id' | 'version'>) => `${i
 export function createFunctions(deps: FunctionsDeps): Functions {
   const { state, wakes, log, driver, idleMs, replaced } = deps
   const trials = createTrials()
+  const starts = createStarts(deps)
   const instances = createInstances<FunctionVersion, RunningFunction>({
     state,
     wishes: wakes,
@@ -68,10 +69,7 @@ export function createFunctions(deps: FunctionsDeps): Functions {
     idleMs,
     keyOf,
     async prepare(version) {
-      // Side by side, as each asks the state. A start that is not wanted gives back its hold after seconds. Sources have up
-      // to 3 MB: on the connection of wakes a small read would wait behind them (50 of 1 MB took 0.6 to 0.9 s).
-      const [code] = await Promise.all([readCode(state, version), driver.admit(version)])
-      const spec = specOf(deps, code)
+      const spec = specOf(deps, await starts.read(version))
       return () => driver.start(spec)
     },
   })
@@ -122,6 +120,7 @@ export function createFunctions(deps: FunctionsDeps): Functions {
     async remove(id) {
       // At once: the changes of others wait for it.
       await stop(id, 'suspended')
+      starts.forget(id)
       await state.query('select remove_function($1)', [id])
     },
   }
@@ -156,6 +155,32 @@ async function tryVersion(
     if (!(error instanceof ErgonError) || error.code !== 'function_failed') throw error
     await state.query('select fail_function($1, $2, $3)', [id, version.version, whyOf(error)])
     return false
+  }
+}
+
+/** The code of starts that are admitted. */
+function createStarts({ state, driver }: Pick<FunctionsDeps, 'state' | 'driver'>) {
+  /** Functions whose last start was not admitted: nothing is read for the next one before it is. */
+  const unpaid = new Set<string>()
+  const admit = async (version: FunctionVersion) => {
+    try {
+      await driver.admit(version)
+      unpaid.delete(version.id)
+    } catch (error) {
+      unpaid.add(version.id)
+      throw error
+    }
+  }
+  return {
+    forget: (id: string) => void unpaid.delete(id),
+    async read(version: FunctionVersion): Promise<CodeRow> {
+      const admitted = admit(version)
+      if (unpaid.has(version.id)) await admitted
+      // Side by side, as each asks the state. A start that is not wanted gives back its hold after seconds. Sources have up
+      // to 3 MB: on the connection of wakes a small read would wait behind them (50 of 1 MB took 0.6 to 0.9 s).
+      const [code] = await Promise.all([readCode(state, version), admitted])
+      return code
+    },
   }
 }
 

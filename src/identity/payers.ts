@@ -27,6 +27,8 @@ export interface Payers {
    * answer, and concurrent callers share a query. Throws not_found, account_suspended, state_unavailable.
    */
   payerOf(account: string): AccountPayer | Promise<AccountPayer>
+  /** It has funds now, or none any more: it is looked up anew. */
+  forget(account: string): void
 }
 
 type PayersById = ReadonlyMap<string, AccountPayer>
@@ -85,6 +87,7 @@ export function createPayers(deps: { state: Queryable; clock: Clock }): Payers {
 
   return {
     payerOf,
+    forget: (account) => void cache.delete(account),
     async exists(account) {
       try {
         await payerOf(account)

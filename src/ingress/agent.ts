@@ -35,12 +35,13 @@ export const INGRESS_AGENT: AgentProduct = {
 }
 
 export function createIngress(core: Omit<AgentCore, 'ingress' | 'egress'>): NodeIngress {
-  const { state, wakes, log, data, config } = core
+  const { state, wakes, log, data, config, onPayable } = core
   const ending = new AbortController()
   let watching: Promise<void> | undefined
   const kinds = new Map<string, ServedKind>()
   const certificates = createServedCertificates({ folders: foldersOf(core), state, log })
   const server = createWakeServer({ state: wakes, log, kinds, certificates })
+  onPayable((of) => server.again(of))
   const folder = join(data.runFolder, INGRESS_AGENT_SOCKETS)
   const agent = {
     socketPath: join(folder, 'awake.sock'),
@@ -109,5 +110,6 @@ function servedBy(
       server.end(id, line)
     },
     allow: (id) => server.refuse(id, undefined),
+    again: (id) => server.again(id),
   }
 }

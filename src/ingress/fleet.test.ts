@@ -162,6 +162,37 @@ test('where the first instance is refused, another one that opens answers; where
   await assert.rejects(agent.begin(least), { code: 'workload_failed' })
 })
 
+test('a refusal that stands is asked for once, also after a rest, until the agent ends its answer', async (t) => {
+  const line = { refused: 'workload_budget_exhausted', message: 'Could not run it', stands: true }
+  const answers: ServerResponse[] = []
+  const agent = await agentOf(t, (_, response) => {
+    answers.push(response)
+    response.write(lineOf(line))
+  })
+  const refused = () => assert.rejects(agent.begin(), { code: line.refused })
+  for (let nth = 0; nth < 20; nth++) await refused()
+  // Longer than instances stay in use without a request.
+  await pause(1500)
+  await refused()
+  assert.equal(agent.asked(), 1)
+  answers[0]?.end()
+  await until(() => agent.used.size === 0)
+  await refused()
+  assert.equal(agent.asked(), 2)
+})
+
+test('an instance that runs answers while a refusal of another one stands', async (t) => {
+  const line = { refused: 'balance_depleted', message: 'Could not run it', stands: true }
+  const agent = await agentOf(t, (nth, response) =>
+    response.write(lineOf(nth === 1 ? { address: 'unix:/none/1', cell: 'wl-a-1' } : line)),
+  )
+  const running: InstanceUse[] = []
+  while (running.length < 9) running.push(await agent.begin())
+  await until(() => agent.asked() === 3)
+  assert.equal(new Set(running.map(({ pool }) => pool)).size, 1)
+  for (const one of running) one.end()
+})
+
 test('a caller that leaves while no instance is open is no load any more', async (t) => {
   const agent = await agentOf(t, (_, response) => response.flushHeaders())
   const leaving = new RequestEnding()

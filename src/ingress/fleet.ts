@@ -1,5 +1,6 @@
 // The instances of one resource that its requests use: as many as the requests of now need, at once when they come, and fewer
 // after a calm time. A request goes to the instance with the fewest.
+import type { ErgonError } from '#base/errors.ts'
 import { HeldInstance, type UseDeps } from './held-instance.ts'
 import type { InstancePool } from './instance-pool.ts'
 import type { RequestEnding } from './request-ending.ts'
@@ -50,8 +51,10 @@ export class Fleet {
     this.#deps = deps
   }
 
-  /** At once where an instance runs; rejects with why no instance can be used. */
+  /** At once where an instance runs; throws, or rejects with, why no instance can be used. */
   begin(scale: InstanceScale | null, ending: RequestEnding): InstanceUse | Promise<InstanceUse> {
+    const refusal = this.#standingRefusal()
+    if (refusal !== undefined) throw refusal
     this.#scale = scale ?? ONE
     this.#load++
     this.#most = Math.max(this.#most, this.#load)
@@ -59,6 +62,16 @@ export class Fleet {
     this.#grow()
     const best = this.#best()
     return best === undefined ? this.#opened(ending) : this.#useOf(best, ending)
+  }
+
+  /** Undefined where there is an instance, or may be. */
+  #standingRefusal(): ErgonError | undefined {
+    let refusal: ErgonError | undefined
+    for (const one of this.#held.values()) {
+      if (one.standingRefusal === undefined) return undefined
+      refusal ??= one.standingRefusal
+    }
+    return refusal
   }
 
   async #opened(ending: RequestEnding): Promise<InstanceUse> {
@@ -195,7 +208,7 @@ export class Fleet {
     if (this.#load > 0 || this.#calm !== undefined) return
     clearTimeout(this.#rest)
     this.#rest = setTimeout(() => {
-      for (const nth of this.#held.keys()) this.#giveUp(nth)
+      for (const [nth, one] of this.#held) if (one.standingRefusal === undefined) this.#giveUp(nth)
       this.#endUnused()
     }, REST_MS)
   }

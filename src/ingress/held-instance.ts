@@ -48,6 +48,7 @@ export class HeldInstance {
   /** This process has ended it. */
   #isEnded = false
   #refusal: ErgonError | undefined
+  #stands = false
 
   /** `gone` is called when later requests must ask again. */
   constructor(
@@ -82,11 +83,14 @@ export class HeldInstance {
         if (!('refused' in line)) return refuse(replacedFault(asked))
         const error = errorOfLine(line)
         this.#refusal = error
-        refuse(error)
+        this.#stands = line.stands === true
+        if (this.#stands) reject(error)
+        else refuse(error)
         for (const ending of this.#users) ending.abort(error)
       },
     })
     void this.#answer.ended.then((reason) => {
+      this.#stands = false
       refuse(this.#isEnded ? replacedFault(asked) : awayFault(asked, reason))
       loaded.resolve()
       // Requests that run keep their connections.
@@ -108,6 +112,11 @@ export class HeldInstance {
   /** Why it must not be used any more; it may come with the address. */
   get refusal(): ErgonError | undefined {
     return this.#refusal
+  }
+
+  /** The agent says so for as long as its answer is open: nothing else needs to be asked. */
+  get standingRefusal(): ErgonError | undefined {
+    return this.#stands ? this.#refusal : undefined
   }
 
   get usersCount(): number {

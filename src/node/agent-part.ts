@@ -17,6 +17,8 @@ import type { Program } from './program-flags.ts'
 import type { Reporter } from './report.ts'
 import type { StopStage } from './stop-budget.ts'
 
+export type OnPayable = (act: (of: string) => void) => void
+
 export type AgentCore = {
   readonly config: Config
   readonly data: DataFolder
@@ -34,6 +36,8 @@ export type AgentCore = {
   readonly routedTo: string
   /** Energy that is held ahead for cells that accounts pay for. */
   readonly accountCells: AccountCells
+  /** Calls back with the resource of each budget, and with each account, that may have more energy or money from now on. */
+  readonly onPayable: OnPayable
   /** The program that answers at the routes of resources. */
   readonly ingress: NodeIngress
   /** The way out for code of accounts. */

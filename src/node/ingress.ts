@@ -47,6 +47,8 @@ export interface ServedResources {
   /** Ends its requests because its energy cannot be paid, and refuses each later one until it is allowed. */
   refuse(id: string, why: ErgonError): Promise<void>
   allow(id: string): void
+  /** It may run from now on: requests that were refused until now start it. */
+  again(id: string): void
 }
 
 export interface NodeIngress {

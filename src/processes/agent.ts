@@ -113,19 +113,19 @@ export async function startAgent(
   const own = [AGENT, TASKS_CELL, ...gatewayNames(config)]
   const left = { journals: data.at(JOURNALS), running: own, meter: METER, state, log }
   await settleLeftJournals({ ...left, signal })
-  const accounting = await openAgentAccounting({ data, state, log })
+  const { accounting, onFunds } = await openAgentAccounting({ data, state, log })
   started.defer(() => budget.within('accounting', accounting.close))
   const names = { meter: METER, process: AGENT }
   const charged = { accounting, meter, cells, state, log }
-  const cellCharging = await openCellCharging({ ...charged, names, wakes })
-  const { minutes, accountCells } = cellCharging
+  const cellCharging = await openCellCharging({ ...charged, names, wakes, onFunds })
+  const { minutes, accountCells, onPayable } = cellCharging
   const loop = startMeterLoop({ meter, session: accounting.session, minutes, state, log })
   started.defer(() => loop.stop())
   started.defer(() => cellCharging.close())
 
   const products = AGENT_PRODUCTS.flatMap(({ journals }) => journals?.(config) ?? [])
   const journals = createKeptJournals({ ...left, running: [...own, PAID_WORK, ...products] })
-  const paid = { meter, routedTo, journals, accountCells }
+  const paid = { meter, routedTo, journals, accountCells, onPayable }
   const core = coreOf({ ...node, logTail, state, wakes, address, ...paid })
   const parts = await openAgentParts(AGENT_PRODUCTS, core, signal)
   started.defer(() => parts.stop(budget))
@@ -156,7 +156,7 @@ function coreOf(
     AgentCore,
     'config' | 'data' | 'cells' | 'state' | 'address' | 'meter' | 'routedTo' | 'journals'
   > &
-    Pick<AgentCore, 'report' | 'log' | 'accountCells' | 'wakes'> &
+    Pick<AgentCore, 'report' | 'log' | 'accountCells' | 'onPayable' | 'wakes'> &
     Pick<Surroundings, 'logTail'>,
 ): AgentCore {
   const { config, data, log, logTail } = given
@@ -217,8 +217,9 @@ async function openMeter({ data, ...deps }: OwnMeterDeps, state: State, routedTo
   })
 }
 
-const openAgentAccounting = (deps: { data: DataFolder; state: State; log: Logger }) =>
-  openAccounting({
+async function openAgentAccounting(deps: { data: DataFolder; state: State; log: Logger }) {
+  const funded: ((account: string) => void)[] = []
+  const accounting = await openAccounting({
     process: AGENT,
     meter: METER,
     journalFolder: deps.data.at(JOURNALS, AGENT),
@@ -229,9 +230,15 @@ const openAgentAccounting = (deps: { data: DataFolder; state: State; log: Logger
     draws: 'grace',
     state: deps.state,
     log: deps.log,
-    forget: () => undefined,
+    forget(changes) {
+      // Of an account, not of a token: it has got funds, say.
+      for (const { token, account } of changes)
+        if (token === null) for (const act of funded) act(account)
+    },
     failed: endLost(deps.log),
   })
+  return { accounting, onFunds: (act: (account: string) => void) => void funded.push(act) }
+}
 
 const endLost =
   (log: Logger) =>

@@ -9,6 +9,7 @@ import { chargedId } from '#contract/charged-resource.ts'
 import { noteUsedUp, resourceOfCell } from '#ledger/budgets.ts'
 import { readCellWindows } from '#ledger/cell-windows.ts'
 import { createAccountCells, type AccountCells } from '#node/account-cells.ts'
+import type { OnPayable } from '#node/agent-part.ts'
 import type { Accounting } from '#node/accounting.ts'
 import { createLimitedPayers } from '#node/limited-payers.ts'
 import type { Meter } from '#node/meter/meter.ts'
@@ -17,6 +18,7 @@ import type { Queryable, State } from '#state/connect.ts'
 export type CellCharging = {
   readonly minutes: CellMinutes
   readonly accountCells: AccountCells
+  readonly onPayable: OnPayable
   /** Ends the guard. */
   close(): Promise<void>
 }
@@ -32,15 +34,17 @@ export async function openCellCharging(deps: {
   readonly state: State
   /** For the payers of starts. */
   readonly wakes: Queryable
+  /** Calls back with each account that got funds, once the session knows. */
+  readonly onFunds: (act: (account: string) => void) => void
   readonly log: Logger
 }): Promise<CellCharging> {
-  const { accounting, meter, names, cells, state, wakes, log } = deps
+  const { accounting, meter, names, cells, state, wakes, onFunds, log } = deps
   const { charging, session } = accounting
   const limited = createLimitedPayers(wakes)
   const holds = new Map<string, CellHold>()
   const minutes = createCellMinutes({
     charging,
-    payerOf: (account, resource) => limited(account, chargedId(resource)),
+    payerOf: (account, resource) => limited.payerOf(account, chargedId(resource)),
     meter: names.meter,
     stateOf: (name) => cells.list().find(({ spec }) => spec.name === name)?.state,
     left: await readCellWindows(state, names),
@@ -49,13 +53,19 @@ export async function openCellCharging(deps: {
   })
   const tick = () => session.tickNow(AbortSignal.timeout(TICK_TIMEOUT_MS))
   const changes: (() => void)[] = []
+  const payable: ((of: string) => void)[] = []
+  const tellPayable = (of: string) => payable.forEach((act) => act(of))
+  onFunds((account) => {
+    limited.forget(account)
+    tellPayable(account)
+  })
   const accountCells = createAccountCells({
     cells,
     charging,
     holds,
     ahead: meter.ahead,
     readMs: meter.readMs,
-    payerOf: (account, cell) => limited(account, resourceOfCell(cell)),
+    payerOf: (account, cell) => limited.payerOf(account, resourceOfCell(cell)),
     settle: minutes.settle,
     tick,
     onChange: (act) => void changes.push(act),
@@ -69,12 +79,16 @@ export async function openCellCharging(deps: {
     clock: systemClock,
     log,
   })
-  const listening = await state.listen('ergon_budgets', () => changes.forEach((act) => act()))
+  const listening = await state.listen('ergon_budgets', (resource) => {
+    changes.forEach((act) => act())
+    tellPayable(resource)
+  })
   const ending = new AbortController()
   const guarding = accountCells.run(ending.signal)
   return {
     minutes,
     accountCells,
+    onPayable: (act) => void payable.push(act),
     async close() {
       ending.abort()
       await guarding

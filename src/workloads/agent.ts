@@ -218,6 +218,7 @@ const reconcileWorkloads = (
       kind: 'workload',
       async deploy(resource, wanted, aside) {
         await served.ready()
+        served.again(resource.id)
         return await workloads.deploy(resource, wanted, aside)
       },
       async suspend(resource) {

@@ -86,11 +86,10 @@ export default {
   assert.notEqual(await pidOf('quick'), pid)
 })
 test('the energy is billed to the function, and ends with its budget', async () => {
-  await deploy('burner', `export default () => { for (;;); }`, {
-    energy_budget: '10 J/day',
-    timeout_s: 60,
-  })
-  const [status, body] = await textAt('/burner')
+  const calm = `return new Response('calm')`
+  const burning = `export default ({ url }) => { if (url.endsWith('/burn')) for (;;); ${calm} }`
+  await deploy('burner', burning, { energy_budget: '10 J/day', timeout_s: 60 })
+  const [status, body] = await textAt('/burner/burn')
   assert.equal(status, 503)
   assert.match(body, /function_budget_exhausted/)
   const again = await textAt('/burner')
@@ -115,13 +114,18 @@ test('the energy is billed to the function, and ends with its budget', async () 
   const late = await sharedErgon().cli(
     'fn',
     'deploy',
-    fileOf('burner.mjs', 'export default () => 1'),
+    fileOf('burner.mjs', `export default () => { ${calm} }`),
   )
   assert.notEqual(late.code, 0)
   assert.match(late.stderr, /does not answer: Could not go on: the energy budget is used up/)
   assert.ok(performance.now() - beganMs < WAIT_MS)
+  assert.match((await textAt('/burner'))[1], /function_budget_exhausted/)
   const raised = await sharedErgon().cli('fn', 'budget', 'burner', 'none')
   assert.equal(raised.code, 0, raised.stderr)
+  await until(
+    () => textAt('/burner'),
+    ([, text]) => text === 'calm',
+  )
 })
 
 test('functions answer without a gateway, after the ingress was killed, and after a restart', async () => {

@@ -64,7 +64,7 @@ const accounting = await openBackgroundAccounting(config, {
   aheadNj: AHEAD_NJ,
 })
 const { session, charging } = accounting
-const payerOf = createLimitedPayers(state)
+const { payerOf } = createLimitedPayers(state)
 const billing = {
   charging,
   clock: systemClock,

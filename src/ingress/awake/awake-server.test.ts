@@ -125,6 +125,58 @@ test('a function that has just been deleted ends with a line, as an end without 
   assert.deepEqual(lines, [{ replaced: true }])
 })
 
+test('a refusal stands until its resource or its account may pay again, or the resource is replaced', async (t) => {
+  const use: ServedKind['use'] = () => Promise.reject(fault('budget_exhausted', 'It is used up'))
+  const { server, ended, ask, lines } = await serve(t, use)
+  const opens = [ended]
+  const isOpen = async () => {
+    const open = opens.at(-1)
+    return (await Promise.race([open, pause(100, 'open')])) === 'open'
+  }
+  const acts = [
+    () => server.again(ID),
+    () => server.again(ROW.account),
+    () => server.replace(ID),
+    () => server.end(ID, { replaced: true }),
+  ]
+  for (const [nth, act] of acts.entries()) {
+    while (lines.length <= nth) await pause(10)
+    assert.deepEqual(lines[nth], {
+      refused: 'function_budget_exhausted',
+      message: 'Could not run the function "hello": today\'s energy budget is used up',
+      stands: true,
+    })
+    server.again('fn_other')
+    assert.equal(await isOpen(), true)
+    act()
+    assert.equal(await isOpen(), false)
+    opens.push(ask())
+  }
+})
+
+test('a refusal does not stand where the resource may be paid since it was asked', async (t) => {
+  const starting = Promise.withResolvers<never>()
+  const asked = Promise.withResolvers<void>()
+  const { server, ended, first } = await serve(t, () => {
+    asked.resolve()
+    return starting.promise
+  })
+  await asked.promise
+  server.again(ID)
+  starting.reject(fault('balance_depleted', 'It is used up'))
+  assert.equal(((await first) as { refused?: string }).refused, 'balance_depleted')
+  await ended
+})
+
+test('a suspended resource is read from the state once', async (t) => {
+  let reads = 0
+  const row = () => (reads++, { ...ROW, wanted: 'suspended' })
+  const { first, ended } = await serve(t, () => assert.fail('it is suspended'), row)
+  assert.equal(((await first) as { refused?: string }).refused, 'function_suspended')
+  assert.equal(await Promise.race([ended, pause(100, 'open')]), 'open')
+  assert.equal(reads, 1)
+})
+
 test('requests whose start fails for the same reason are one line of the log', async (t) => {
   const logged: string[] = []
   const log = createLogger('test', { write: (line) => void logged.push(line) })

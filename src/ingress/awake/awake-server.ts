@@ -21,6 +21,7 @@ import {
   unstarted,
   type WakeLine,
 } from './awake.ts'
+import { createStandingRefusals, type StandingRefusals } from './standing-refusals.ts'
 
 export interface WakeServer {
   listen(agent: AgentSocket): Promise<void>
@@ -30,6 +31,8 @@ export interface WakeServer {
   replace(id: string): void
   /** Refuses every request until the line is undefined. */
   refuse(id: string, line: WakeLine | undefined): void
+  /** A resource, or all of an account, may run from now on: refusals that stand end. */
+  again(of: string): void
   close(): Promise<void>
 }
 
@@ -48,6 +51,7 @@ type WakeRequest = {
   readonly refusals: ReadonlyMap<string, WakeLine>
   readonly replacements: ReadonlyMap<string, number>
   readonly resources: LastKnown<WakeableResource | undefined>
+  readonly standing: StandingRefusals
   readonly tellFailed: (failure: RepeatedFailure) => void
 }
 
@@ -56,10 +60,12 @@ export function createWakeServer(deps: WakeServerDeps): WakeServer {
   const refusals = new Map<string, WakeLine>()
   const replacements = new Map<string, number>()
   const resources = createLastKnown((id) => readAsked(deps.state, id))
+  const standing = createStandingRefusals()
   const tellFailed = repeatedFailuresOf(deps.log)
   let server: UnixServer | undefined
   const end: WakeServer['end'] = (id, line) => {
     resources.forget(id)
+    standing.again(id)
     used.get(id)?.forEach((response) => endWith(response, line))
   }
   const keep = (id: string, response: ServerResponse) => {
@@ -74,13 +80,15 @@ export function createWakeServer(deps: WakeServerDeps): WakeServer {
     end,
     replace(id) {
       resources.forget(id)
+      standing.again(id)
       replacements.set(id, (replacements.get(id) ?? 0) + 1)
       used.get(id)?.forEach((response) => isOpen(response) && response.write(lineOf(REPLACED)))
     },
+    again: (of) => standing.again(of),
     refuse: (id, line) => void (line ? refusals.set(id, line) : refusals.delete(id)),
     async listen(agent) {
       server = await serveAgent(agent, (request, response) => {
-        const shared = { keep, refusals, replacements, resources, tellFailed }
+        const shared = { keep, refusals, replacements, resources, standing, tellFailed }
         answer(deps, { request, response, ...shared }).catch((error: unknown) => {
           tellFailed({ level: 'error', message: 'The ingress got no answer', subject: '', error })
           response.destroy()
@@ -89,6 +97,7 @@ export function createWakeServer(deps: WakeServerDeps): WakeServer {
     },
     async close() {
       for (const id of used.keys()) end(id, REPLACED)
+      standing.close()
       await server?.close()
     },
   }
@@ -112,14 +121,16 @@ async function wake(
   asked: ReturnType<typeof instanceOfPath>,
   gone: AbortSignal,
 ): Promise<void> {
-  const { request, response, keep, refusals, replacements, resources } = question
+  const { request, response, keep, refusals, replacements, resources, standing } = question
   const { id, nth } = asked
   // Before the live version is read: it may be another one since.
   const replacedBefore = replacements.get(id)
+  const { changes } = standing
   const known = await resources.read(id)
   // It has just been deleted.
   if (known === undefined) return endWith(response, REPLACED)
-  if (known.wanted !== 'deployed') return endWith(response, unwanted(known))
+  const refuse = (line: WakeLine) => standing.answer({ resource: known, response, line }, changes)
+  if (known.wanted !== 'deployed') return refuse(unwanted(known))
   const kind = deps.kinds.get(known.kind)
   let isLoading = false
   const begun = ({ address, cell }: RoutedInstance) => {
@@ -148,7 +159,7 @@ async function wake(
     // Requests may be there already: they end, and later ones ask again.
     if (isReplaced) response.write(lineOf(REPLACED))
   } catch (error) {
-    if (!gone.aborted) endWith(response, await lineOfFailure(deps, question, { known, error }))
+    if (!gone.aborted) refuse(await lineOfFailure(deps, question, { known, error }))
   }
 }
 

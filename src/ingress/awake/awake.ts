@@ -26,6 +26,8 @@ export type RefusedLine = {
   readonly retryAfterS?: number
   /** The service has failed: see ServiceStartFault. */
   readonly isOurs?: true
+  /** It holds until something changes. While the answer is open, later requests are refused by it and ask nobody. */
+  readonly stands?: true
 }
 
 /** The lines of the answer: where it listens, and the cell that it is; that it is loaded, where it was not yet; or, as the last one, why it must not be used. */
@@ -43,16 +45,18 @@ const lineOf = ({ kind, name }: NamedResource, refused: Code, why: string): Refu
   ...(refused === rulesOfKind(kind).refusals.starting && { retryAfterS: AGAIN_S }),
 })
 
+const standing = (line: RefusedLine): RefusedLine => ({ ...line, stands: true })
+
 /** The refusal for a request to the resource: a used budget is no fault of the caller. */
 export function refusalLine(error: unknown, named: NamedResource): RefusedLine | undefined {
   if (!(error instanceof ErgonError)) return undefined
   const { budgetExhausted, starting, failed, busy } = rulesOfKind(named.kind).refusals
   switch (error.code) {
     case 'budget_exhausted':
-      return lineOf(named, budgetExhausted, USED_UP)
+      return standing(lineOf(named, budgetExhausted, USED_UP))
     case 'balance_depleted':
     case 'free_tier_exceeded':
-      return lineOf(named, 'balance_depleted', 'its account cannot pay for its energy')
+      return standing(lineOf(named, 'balance_depleted', 'its account cannot pay for its energy'))
     case 'state_unavailable':
       return { ...lineOf(named, starting, 'its energy cannot be charged now'), isOurs: true }
     case busy:
@@ -88,8 +92,9 @@ const HELD: Readonly<Record<Exclude<HeldFor, 'budget' | null>, readonly [Code, s
 /** The refusal of a resource that its owner, or the service, holds suspended. */
 export function suspendedLine(named: NamedResource, held: HeldFor): RefusedLine {
   const { suspended, budgetExhausted } = rulesOfKind(named.kind).refusals
-  if (held === null) return lineOf(named, suspended, 'it is suspended')
-  return lineOf(named, ...(held === 'budget' ? ([budgetExhausted, USED_UP] as const) : HELD[held]))
+  if (held === null) return standing(lineOf(named, suspended, 'it is suspended'))
+  const why = held === 'budget' ? ([budgetExhausted, USED_UP] as const) : HELD[held]
+  return standing(lineOf(named, ...why))
 }
 
 /** The error of a refusal. */
