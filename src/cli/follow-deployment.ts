@@ -31,7 +31,8 @@ export async function followDeployment(
 ): Promise<DeploymentReply> {
   const { id } = begun
   const interrupted = () => {
-    tell(`\nThe deployment goes on: ergon deployments show ${id}`)
+    tell(`\nThe deployment goes on: ergon deployments show ${id} --watch`)
+    tell(`It ends by: ergon deployments cancel ${id}`)
     process.exit(INTERRUPTED)
   }
   process.once('SIGINT', interrupted)
@@ -89,28 +90,37 @@ const secondsOf = ({ started_at: from, ended_at: to }: Step): string =>
     ? ''
     : `(${((Date.parse(to) - Date.parse(from)) / 1000).toFixed(1)} s)`
 
-/** Throws a CommandError of a deployment that failed: what was done, what was not, and why. */
-export function assertDone({ id, file, status, steps }: DeploymentReply): void {
-  if (status === 'done') return
-  const changing = steps.filter(({ action }) => action !== 'none' && action !== 'keep')
+const changingOf = (steps: DeploymentReply['steps']) =>
+  steps.filter(({ action }) => action !== 'none' && action !== 'keep')
+
+/** The steps of a deployment that has ended, by what became of them. */
+export function outcomeText({ steps }: DeploymentReply): string {
   const named = (wanted: Step['status']) =>
-    changing
+    changingOf(steps)
       .filter((step) => step.status === wanted)
       .map(({ address }) => address)
       .join(', ') || 'none'
+  return `Done: ${named('done')}. Failed: ${named('failed')}. Not done: ${named('skipped')}.`
+}
+
+/** Throws a CommandError of a deployment that failed or was cancelled: what was done, what was not, and why. */
+export function assertDone(ended: DeploymentReply): void {
+  const { id, file, status, steps } = ended
+  if (status === 'done') return
+  const isCancelled = status === 'cancelled'
+  const changing = changingOf(steps)
   const faults = changing.flatMap(({ address, line, column, fault }) =>
     fault === null
       ? []
       : [`${line === null ? '' : `${file}:${line}:${column}: `}${address}: ${fault.message}`],
   )
   throw new CommandError(
-    [
-      ...faults,
-      `Done: ${named('done')}. Failed: ${named('failed')}. Not done: ${named('skipped')}.`,
-    ].join('\n'),
+    [...(isCancelled ? ['The deployment was cancelled'] : []), ...faults, outcomeText(ended)].join(
+      '\n',
+    ),
     EXIT.failed,
-    `mend it and deploy again; ergon deployments show ${id}`,
-    'deployment_failed',
+    `${isCancelled ? '' : 'mend it and '}deploy again; ergon deployments show ${id}`,
+    isCancelled ? 'deployment_cancelled' : 'deployment_failed',
   )
 }
 

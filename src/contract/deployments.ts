@@ -89,11 +89,11 @@ export type DeploymentPlan = z.infer<typeof deploymentPlan>
 
 export const deploymentStep = z.object({
   ...planStep,
-  /** running: the change is made, and is not there yet. skipped: another step failed. */
+  /** running: the change is made, and is not there yet. skipped: another step failed, or the deployment was cancelled. */
   status: z.enum(['waiting', 'running', 'done', 'failed', 'skipped']),
   /** The id of the resource. */
   resource: z.string().nullable(),
-  /** The code of a refusal; or resource_failed, resource_late, resource_gone, resource_holds_data. */
+  /** The code of a refusal; or resource_failed, resource_late, resource_gone, resource_holds_data, deployment_cancelled. */
   fault: z.object({ code: z.string(), message: z.string() }).nullable(),
   started_at: z.iso.datetime().nullable(),
   ended_at: z.iso.datetime().nullable(),
@@ -106,7 +106,7 @@ export const deploymentReply = z.object({
   /** The name of the description file. */
   file: z.string(),
   plan: z.string(),
-  status: z.enum(['running', 'done', 'failed']),
+  status: z.enum(['running', 'done', 'failed', 'cancelled']),
   changes: z.int().min(0),
   steps: z.array(deploymentStep),
   /** The outputs of the description, once it is done. A sensitive one has no value. */

@@ -3,6 +3,7 @@ import { parseDeploymentRequest } from '#contract/deployments.ts'
 import { recordsOf } from '#http/account-records.ts'
 import { findNamed } from '#http/find-named.ts'
 import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-part.ts'
+import { createDeploymentCancel } from './operations/deployment-cancel.ts'
 import { createDeploymentCreate } from './operations/deployment-create.ts'
 import { createDeploymentGet, createDeploymentList } from './operations/deployment-get.ts'
 import { deploymentKeyOf } from './sealed-input.ts'
@@ -19,6 +20,7 @@ function open({ readers: state, secret, stackParts }: GatewayCore): GatewayPart 
       'deployment.create': { parse: parseDeploymentRequest, handle: createDeploymentCreate(deps) },
       'deployment.list': { handle: createDeploymentList(deps) },
       'deployment.get': { handle: createDeploymentGet(deps) },
+      'deployment.cancel': { handle: createDeploymentCancel(deps) },
     },
     lookups: {
       dep: {

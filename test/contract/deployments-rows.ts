@@ -24,4 +24,5 @@ export const DEPLOYMENTS_ROWS: Readonly<Record<string, Row>> = {
   },
   'deployment.list': { path: () => '/v1/deployments?limit=3' },
   'deployment.get': { path: () => '/v1/deployments/none', statuses: [404] },
+  'deployment.cancel': { path: () => '/v1/deployments/none', statuses: [404] },
 }

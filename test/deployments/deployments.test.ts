@@ -263,6 +263,38 @@ test('one deployment of a stack runs at a time, and an old plan is refused', asy
   assert.equal((await ask({ stack: 'slow', description: '' })).status, 201)
 })
 
+test('a deployment is cancelled while a step of it waits, and the stack can be deployed again at once', async () => {
+  const endless = 'await new Promise((done) => setTimeout(done, 60_000))\n' + functionOf('never')
+  const stack = 'cancelled'
+  const description =
+    'bucket "plan-kept" {\n}\nfunction "plan-never" {\n  file = "never.mjs"\n}\nwebhook "w" {\n  url = "https://example.com/never"\n  events = ["balance.low"]\n  description = function.plan-never.url\n}\n'
+  const files = { 'never.mjs': { file: 'never.mjs', source: endless } }
+  const { id } = deploymentReply.parse((await ask({ stack, description, files })).body)
+  const [kept] = await until(() =>
+    ergon.sql(
+      "select status from deployment_steps where deployment = $1 and kind = 'bucket' and status = 'done'",
+      [id],
+    ),
+  )
+  assert.deepEqual(kept, { status: 'done' })
+  const cancelled = await cli('deployments', 'cancel', id)
+  assert.equal(cancelled.code, 0, cancelled.stderr)
+  assert.match(cancelled.stderr, new RegExp(`^cancelled ${id}: what is done stays$`, 'm'))
+  assert.match(
+    cancelled.stderr,
+    /^Done: bucket\.plan-kept\. Failed: function\.plan-never\. Not done: webhook\.w\.$/m,
+  )
+  const shown = await cli('deployments', 'show', id, '--watch')
+  assert.equal(shown.code, 1)
+  assert.match(shown.stderr, /The deployment was cancelled/)
+  const next = await ask({ stack, description: '' })
+  assert.equal(next.status, 201, JSON.stringify(next.body))
+  const { id: removal } = deploymentReply.parse(next.body)
+  assert.equal((await cli('deployments', 'show', removal, '--watch')).code, 0)
+  const late = await cli('deployments', 'cancel', removal, '--json')
+  assert.match(late.stderr, /deployment_ended/)
+})
+
 test('a deployment that cannot be read fails, and others go on', async () => {
   const slow = 'await new Promise((done) => setTimeout(done, 1500))\n' + functionOf('torn')
   const files = { 'torn.mjs': { file: 'torn.mjs', source: slow } }

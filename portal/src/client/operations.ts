@@ -246,6 +246,7 @@ export type Operations = Checked<{
     typeof deployments.deploymentListQuery
   >
   'GET /v1/deployments/:deployment': Of<typeof deployments.deploymentReply>
+  'DELETE /v1/deployments/:deployment': Of<typeof deployments.deploymentReply>
   'GET /v1/webhooks': Of<typeof webhooks.webhookList>
   'POST /v1/webhooks': Of<typeof webhooks.webhookWithSecret, typeof webhooks.webhookRequest>
   'GET /v1/webhooks/:webhook': Of<typeof webhooks.webhookReply>

@@ -20,7 +20,7 @@ const DETAILED: OptionSpec = ['--detailed-exitcode', 'exit 2 where there are cha
 const YES: OptionSpec = ['--yes', 'nothing is asked']
 
 export const STACK_COMMANDS: CommandList = {
-  groups: { deployments: 'Deployments of description files: list, show' },
+  groups: { deployments: 'Deployments of description files: list, show, cancel' },
   commands: [
     {
       usage: 'validate [file]',
@@ -71,6 +71,11 @@ export const STACK_COMMANDS: CommandList = {
       help: 'A deployment with its steps',
       options: [['--watch', 'until its end']],
       load: () => import('#cli/commands/deployments/show.ts'),
+    },
+    {
+      usage: 'deployments cancel <id>',
+      help: 'End a running deployment: what is done stays, and no further step begins',
+      load: () => import('#cli/commands/deployments/cancel.ts'),
     },
   ],
 }

@@ -30,4 +30,10 @@ export const DEPLOYMENTS_DESCRIPTIONS: Descriptions<typeof DEPLOYMENTS> = {
     replies: ok('The deployment', json(deployments.deploymentReply)),
     refusals: ['deployment_not_found'],
   },
+  'deployment.cancel': {
+    summary:
+      'Cancel a running deployment: what is done stays, and no further step begins. A change that is made already goes on',
+    replies: ok('The cancelled deployment', json(deployments.deploymentReply)),
+    refusals: ['deployment_not_found', 'deployment_ended'],
+  },
 }

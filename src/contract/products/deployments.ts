@@ -11,6 +11,7 @@ export const DEPLOYMENTS = defineProduct({
     'deployment.create': { ...own, scope: 'deploy', idempotent: true, needsTouch: true },
     'deployment.list': view,
     'deployment.get': view,
+    'deployment.cancel': { ...own, scope: 'deploy' },
     /** No request: the changes of an accepted deployment, by the minute. */
     'deployment.apply': backgroundWork('deployments'),
   },
@@ -23,5 +24,11 @@ export const DEPLOYMENTS = defineProduct({
       query: ['cursor', 'limit', 'stack'],
     },
     { method: 'GET', path: '/v1/deployments/:deployment', operation: 'deployment.get', query: [] },
+    {
+      method: 'DELETE',
+      path: '/v1/deployments/:deployment',
+      operation: 'deployment.cancel',
+      query: [],
+    },
   ],
 })

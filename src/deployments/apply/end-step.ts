@@ -24,6 +24,7 @@ export const startStep = async (
     [deployment.id, place, resource],
   ))
 
+/** A step that has ended stays as it is: its deployment was cancelled meanwhile. */
 export const endStep = async (
   state: Queryable,
   { deployment }: { readonly deployment: { readonly id: string } },
@@ -33,7 +34,7 @@ export const endStep = async (
   void (await state.query(
     `update deployment_steps set status = $3, outputs = $4, fault = $5, ended_at = ledger_now(),
        started_at = coalesce(started_at, ledger_now())
-     where deployment = $1 and place = $2`,
+     where deployment = $1 and place = $2 and status in ('waiting', 'running')`,
     [
       deployment.id,
       place,

@@ -7,6 +7,7 @@ import {
   type DeploymentPlan,
   type DeploymentReply,
 } from '#contract/deployments.ts'
+import { createDeploymentCancel } from '#deployments/operations/deployment-cancel.ts'
 import { createDeploymentCreate } from '#deployments/operations/deployment-create.ts'
 import { deploymentReplyOf, deploymentSteps, findDeployment } from '#deployments/rows.ts'
 import { ledgerOfFile } from '#ledger/ledger-of-file.fixture.ts'
@@ -44,6 +45,18 @@ export const faultOf = ({ steps }: DeploymentReply) => steps.find(({ fault }) =>
 export const SLOW = { files: { 'f.mjs': { file: 'f.mjs', source: 'export default 1' } } }
 export const functionOf = (name: string) => `function "${name}" {\n  file = "f.mjs"\n}\n`
 
+/** The owner of the account. */
+const ASKER = {
+  who: { account: ACCOUNT, token: `tok_${ACCOUNT}`, member: `mem_${ACCOUNT}` },
+  spend: { requestId: 'req_a', mark: () => undefined },
+}
+
+export async function cancelDeployment(state: State, id: string): Promise<DeploymentReply> {
+  const call = { ...ASKER, parameters: { deployment: id } } as never
+  const ended = await createDeploymentCancel({ state })(call)
+  return (ended as unknown as { body: () => DeploymentReply }).body()
+}
+
 /** For the tests of a file. */
 export function stacksOfFile() {
   let state: State
@@ -56,8 +69,7 @@ export function stacksOfFile() {
   /** The plan of a dry run, or the deployment before its first turn. */
   async function ask<Reply = DeploymentReply>(body: object): Promise<Reply> {
     const made = await createDeploymentCreate({ state, parts, key })({
-      caller: { account: ACCOUNT, token: `tok_${ACCOUNT}`, member: `mem_${ACCOUNT}` },
-      spend: { requestId: 'req_a', mark: () => undefined },
+      ...ASKER,
       parameters: {},
       body: parseDeploymentRequest(body),
     } as never)

@@ -4,6 +4,7 @@ import { onceDone } from '#base/once-done.ts'
 import { deploymentsWhere, deploymentSteps, type StepRow } from '#deployments/rows.ts'
 import { isStateAway } from '#state/connect.ts'
 import { applyStep } from './apply-step.ts'
+import { askerRefusal } from './asker-refusal.ts'
 import { endedOutputs } from './ended-outputs.ts'
 import { endStep, failStep } from './end-step.ts'
 import { lookAtStep } from './look-at-step.ts'
@@ -60,7 +61,11 @@ function readyOf(steps: readonly StepRow[]): StepRow[] {
 async function applyAll(turn: DeploymentTurn, ready: readonly StepRow[]): Promise<void> {
   const needed = new Set(ready.flatMap(({ needs }) => needs))
   const read = onceDone(() => readDescribed(turn, needed))
-  for (const step of ready) await applyStep(turn, step, read)
+  for (const step of ready) {
+    const refusal = await askerRefusal(turn)
+    if (refusal !== undefined) return await failStep(turn, step, refusal)
+    await applyStep(turn, step, read)
+  }
 }
 
 async function end(turn: DeploymentTurn): Promise<void> {

@@ -13,6 +13,7 @@ export const STATES: Readonly<Record<Deployment['status'], ResourceState>> = {
   running: { tone: 'muted', word: 'Running' },
   done: { tone: 'ok', word: 'Done' },
   failed: { tone: 'bad', word: 'Failed' },
+  cancelled: { tone: 'warn', word: 'Cancelled' },
 }
 
 export const changesWords = ({ changes }: Pick<Listed, 'changes'>): string =>

@@ -7,6 +7,7 @@ import { StateWord } from '#console/parts/page/state-word.tsx'
 import { When } from '#console/parts/time/when.tsx'
 import { Head } from '#console/shell/head.tsx'
 import { changesWords, isChanging, STATES, type Deployment } from './deployment.ts'
+import { Cancel } from './cancel.tsx'
 import { Steps } from './steps.tsx'
 import { useDeployment } from './use-deployments.ts'
 
@@ -24,6 +25,7 @@ export function Detail({ id }: { readonly id: string }) {
         }
       >
         {query.data !== undefined && <StateWord {...STATES[query.data.status]} />}
+        {query.data?.status === 'running' && <Cancel one={query.data} />}
       </Head>
       <Loaded query={query} what="the deployment">
         {(one) => (
@@ -67,13 +69,15 @@ function Outcome({ one: { status, steps } }: { readonly one: Deployment }) {
       </div>
     )
   if (status === 'done') return null
+  const isCancelled = status === 'cancelled'
   return (
-    <div className="note bad">
+    <div className={isCancelled ? 'note warn' : 'note bad'}>
       <p>
         <b>
           {count('done')} done, {count('failed')} failed, {count('skipped')} not done.{' '}
         </b>
-        What was done stays. Mend the file and deploy again: only the differences are applied.
+        What was done stays. {!isCancelled && 'Mend the file and deploy'}
+        {isCancelled && 'Deploy'} again: only the differences are applied.
       </p>
     </div>
   )

@@ -28,4 +28,5 @@ export const useDeployment = (id: string) =>
     refetchInterval: ({ state }) => (state.data?.status === 'running' ? RUNNING_MS : false),
   })
 
-const deploymentsChanged = (): Promise<void> => changed('GET /v1/deployments')
+export const deploymentsChanged = (): Promise<void> =>
+  changed('GET /v1/deployments', 'GET /v1/deployments/:deployment')
