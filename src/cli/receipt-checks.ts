@@ -1,6 +1,7 @@
 // The checks of a receipt that need more than its text: the id that was asked for, the row of the ledger, and the history
 // of the log. A check that the service cannot answer now is not made: it neither holds nor fails.
 import { messageOf } from '#base/errors.ts'
+import type { ledgerList } from '#contract/payments.ts'
 import { otherCharge } from '#tlog/asked-charge.ts'
 import type { Checkpoint } from '#tlog/checkpoint.ts'
 import { historyFault } from '#tlog/history.ts'
@@ -8,7 +9,7 @@ import { leafOf } from '#tlog/leaf.ts'
 import { rowsFault, type RowFigures } from '#tlog/ledger-row.ts'
 import { parseReceipt } from '#tlog/proof.ts'
 import type { Check, CheckName, Verified } from '#tlog/verify.ts'
-import { apiGet, ApiRefusal, Unreachable } from './client.ts'
+import { apiGet, ApiRefusal, replyOf, Unreachable, type ApiAnswer } from './client.ts'
 import { CommandError, EXIT, tell } from './output.ts'
 import { isOfService, logReader, type PinnedKeys } from './pinned-keys.ts'
 import { knownBaseUrl, knownToken, type GlobalOptions } from './profile.ts'
@@ -78,7 +79,7 @@ export async function checkLedger(
   if (id === undefined || charge === undefined || knownToken(options) === undefined)
     return undefined
   try {
-    const { text: page } = await apiGet(options, `/v1/ledger?id=${encodeURIComponent(id)}`)
+    const page = await apiGet(options, `/v1/ledger?id=${encodeURIComponent(id)}`)
     const rows = rowsIn(page)
     const leafHash = leafOf(parseReceipt(text)).toString('hex')
     const fault = rowsFault(id, rows, { charge, leafHash })
@@ -94,9 +95,8 @@ export async function checkLedger(
   }
 }
 
-function rowsIn(page: string): readonly RowFigures[] {
-  const { data } = JSON.parse(page) as { data: (RowFigures & { readonly kind: string })[] }
-  return data.filter(({ kind }) => kind === 'charge')
+function rowsIn(page: ApiAnswer): readonly RowFigures[] {
+  return replyOf<typeof ledgerList>(page).data.filter(({ kind }) => kind === 'charge')
 }
 
 const uncompared = (why: string): ServiceCheck => ({

@@ -46,13 +46,13 @@ export const SLOW = { files: { 'f.mjs': { file: 'f.mjs', source: 'export default
 export const functionOf = (name: string) => `function "${name}" {\n  file = "f.mjs"\n}\n`
 
 /** The owner of the account. */
-const ASKER = {
-  who: { account: ACCOUNT, token: `tok_${ACCOUNT}`, member: `mem_${ACCOUNT}` },
+const OWNER = {
+  caller: { account: ACCOUNT, token: `tok_${ACCOUNT}`, member: `mem_${ACCOUNT}` },
   spend: { requestId: 'req_a', mark: () => undefined },
 }
 
 export async function cancelDeployment(state: State, id: string): Promise<DeploymentReply> {
-  const call = { ...ASKER, parameters: { deployment: id } } as never
+  const call = { ...OWNER, parameters: { deployment: id } } as never
   const ended = await createDeploymentCancel({ state })(call)
   return (ended as unknown as { body: () => DeploymentReply }).body()
 }
@@ -69,7 +69,7 @@ export function stacksOfFile() {
   /** The plan of a dry run, or the deployment before its first turn. */
   async function ask<Reply = DeploymentReply>(body: object): Promise<Reply> {
     const made = await createDeploymentCreate({ state, parts, key })({
-      ...ASKER,
+      ...OWNER,
       parameters: {},
       body: parseDeploymentRequest(body),
     } as never)

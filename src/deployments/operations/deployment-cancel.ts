@@ -15,7 +15,7 @@ const UNSEEN = {
 export const createDeploymentCancel =
   ({ state }: { readonly state: State }): Handler =>
   async (call) => {
-    const { account } = callerOf(call.who)
+    const { account } = callerOf(call)
     const { id } = await findDeployment(state, account, call.parameters['deployment'] ?? '')
     const reply = await state.transaction(async (transaction) => {
       const { rows } = await transaction.query<{ cancelled: boolean }>(

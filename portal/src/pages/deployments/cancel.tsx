@@ -1,7 +1,7 @@
 // The end of a running deployment by its account.
 import { useState } from 'react'
 import { call } from '#console/client/call.ts'
-import { Confirm } from '#console/parts/confirm.tsx'
+import { Confirm } from '#console/parts/forms/confirm.tsx'
 import type { Deployment } from './deployment.ts'
 import { deploymentsChanged } from './use-deployments.ts'
 

@@ -2,7 +2,7 @@
 import { useInfiniteQuery, type InfiniteData } from '@tanstack/react-query'
 import type { ReplyOf } from '#console/client/operations.ts'
 import { readPages, rowsOf, useRest } from '#console/client/queries.ts'
-import type { Range, Step } from '#console/parts/range.ts'
+import type { Range, Step } from '#console/parts/charts/range.ts'
 import { before, isMoved } from './range.ts'
 
 export const GROUPS = ['service', 'model', 'token', 'operation', 'resource'] as const
