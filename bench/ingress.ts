@@ -31,7 +31,7 @@ export async function runIngress(isQuick = false): Promise<Section> {
   const started: Target[] = []
   const socket = join(folder, 'upstream')
   const upstream = forked('unix-upstream.ts', [socket])
-  await upstream.told
+  await upstream.listening
   const agentSocket = join(folder, 'agent')
   const agent = await serveAgent(
     { socketPath: agentSocket, secret: SECRET },
@@ -60,11 +60,11 @@ export async function runIngress(isQuick = false): Promise<Section> {
 function forked(file: string, words: readonly string[], flags: readonly string[] = []) {
   const path = fileURLToPath(new URL(`./servers/${file}`, import.meta.url))
   const child = fork(path, [...words], { execArgv: [...flags] })
-  const told = new Promise<number>((resolve, reject) => {
+  const listening = new Promise<number>((resolve, reject) => {
     child.once('message', (message: { port: number }) => resolve(message.port))
     child.once('exit', (code) => reject(new Error(`${file} ended with ${code}`)))
   })
-  return { child, told }
+  return { child, listening }
 }
 
 async function startForked(
@@ -73,8 +73,8 @@ async function startForked(
   words: readonly string[],
   flags: readonly string[] = [],
 ): Promise<Target> {
-  const { child, told } = forked(file, words, flags)
-  return ofProcess({ name, port: await told, headers: {}, child })
+  const { child, listening } = forked(file, words, flags)
+  return ofProcess({ name, port: await listening, headers: {}, child })
 }
 
 /** Those that are installed. */
@@ -218,7 +218,7 @@ function sectionOf(runs: ReadonlyMap<string, readonly Run[]>): Section {
       },
     ],
     notes: [
-      'The bare proxy passes on and checks nothing. The ingress finds the route, takes a turn, limits the time, filters headers both ways and can be told to end each request.',
+      'The bare proxy passes on and checks nothing. The ingress finds the route, takes a turn, limits the time, filters headers both ways and can be listening to end each request.',
     ],
   }
 }

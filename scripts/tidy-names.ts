@@ -71,7 +71,7 @@ const TOLD =
   /\b(?:const|let|function\*?) (?:\[ ?|\{ ?)?told\b|#told\b|\breadonly told\??:|\(told\b|(?:, |^ +)told\??: (?:[A-Z(]|readonly|string|number|boolean|unknown)|^ +told\(/gm
 
 /** `told` was a controller, a callback, a set and a text: each has a name that says which. */
-const toldFaults = (path: string, text: string): Fault[] =>
+export const toldFaults = (path: string, text: string): Fault[] =>
   isExempt(path, '')
     ? []
     : [...text.matchAll(TOLD)].map(({ index }) => ({

@@ -51,6 +51,7 @@ const PLANTED: readonly [path: string, text: string, rule: RegExp][] = [
     /a status beside a code/,
   ],
   ['portal/src/parts/a.tsx', 'export const a = 1', /no header/],
+  ['portal/src/live/a.ts', `${HEADER}const told = 1`, /names a thing "told"/],
   [
     'portal/src/pages/a/b.tsx',
     `${HEADER}import { c } from '${'#console'}/pages/c/d.tsx'`,

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url'
 import { proseRatchet, storedCounts } from './prose.ts'
 import { contractFaults, type Fault } from './tidy-contract.ts'
 import { figureFaults } from './tidy-figure.ts'
-import { nameFaults } from './tidy-names.ts'
+import { nameFaults, toldFaults } from './tidy-names.ts'
 import { operationFileFaults } from './tidy-operations.ts'
 import { pageFaults } from './tidy-pages.ts'
 import { sqlFaults } from './tidy-sql.ts'
@@ -189,7 +189,8 @@ export function tidy(
       faults.push(...importFaults(path, text))
       if (!isTest(path)) faults.push(...headerFaults(path, text), ...messageFaults(path, text))
     }
-    if (/^portal\/.*\.tsx?$/.test(path) && !isTest(path)) faults.push(...headerFaults(path, text))
+    if (/^portal\/.*\.tsx?$/.test(path) && !isTest(path))
+      faults.push(...headerFaults(path, text), ...toldFaults(path, text))
     if (path.endsWith('.md')) faults.push(...pageFaults(path, text, { exists, read }))
   }
   return faults

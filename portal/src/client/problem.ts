@@ -12,20 +12,20 @@ export class Problem extends Error {
   /** Milliseconds after which the API asks to be asked again. */
   readonly retryMs: number | undefined
 
-  constructor(told: Told) {
-    super(told.detail)
+  constructor(facts: ProblemFacts) {
+    super(facts.detail)
     this.name = 'Problem'
-    this.status = told.status
-    this.code = told.code
-    this.requestId = told.requestId
-    this.param = told.param
-    this.retryMs = told.retryMs
-    this.document = told.document ?? {}
+    this.status = facts.status
+    this.code = facts.code
+    this.requestId = facts.requestId
+    this.param = facts.param
+    this.retryMs = facts.retryMs
+    this.document = facts.document ?? {}
     this.at = new Date()
   }
 }
 
-type Told = {
+type ProblemFacts = {
   readonly status: number
   readonly code: string
   readonly detail: string

@@ -117,8 +117,8 @@ export async function sendS3(
 /** The problem of an error of S3; an answer that is none has its status alone. */
 export function storageProblem(status: number, text: string): Problem {
   // The parser draws the fault of a text that is no XML, in a style that the policy of the page reports.
-  const told = text.startsWith('<?xml') ? parse(text) : undefined
-  const of = (name: string) => (told === undefined ? '' : textOf(told, name))
+  const error = text.startsWith('<?xml') ? parse(text) : undefined
+  const of = (name: string) => (error === undefined ? '' : textOf(error, name))
   return new Problem({
     status,
     code: of('Code') || 'unknown',

@@ -22,12 +22,12 @@ type Banded = Pick<Figure, 'nj' | 'bandPct'>
 const JOULE = 9
 
 /** The origin of a charge, a part or a meter, as the API writes it. */
-export const howOf = (told: {
+export const howOf = (origin: {
   readonly method: string | null | undefined
   readonly band_pct: string | number | null | undefined
 }): How => ({
-  known: knownBy(told.method ?? ''),
-  bandPct: told.band_pct == null ? undefined : Number(told.band_pct),
+  known: knownBy(origin.method ?? ''),
+  bandPct: origin.band_pct == null ? undefined : Number(origin.band_pct),
 })
 
 /** The figure of a charge, by its parts. */

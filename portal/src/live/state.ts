@@ -145,11 +145,11 @@ function powerOf(watts: Readonly<Record<string, number>>): Power {
 
 function merged<Fields extends { readonly id: string }>(
   known: ReadonlyMap<string, Fields>,
-  told: readonly (Fields | { readonly id: string; readonly gone: true })[] | undefined,
+  changes: readonly (Fields | { readonly id: string; readonly gone: true })[] | undefined,
 ): ReadonlyMap<string, Fields> {
-  if (told === undefined) return known
+  if (changes === undefined) return known
   const next = new Map(known)
-  for (const entry of told)
+  for (const entry of changes)
     if ('gone' in entry) next.delete(entry.id)
     else next.set(entry.id, entry)
   return next

@@ -19,10 +19,10 @@ export function pinnedKeys(store: Pick<Pins, 'getItem'>): KeyList {
 }
 
 /** Adds the keys of some logs that the service told; a pinned key stays as it is. */
-export function pinKeys(told: KeyList, origins: readonly string[], store: Pins): void {
+export function pinKeys(published: KeyList, origins: readonly string[], store: Pins): void {
   const { keys } = pinnedKeys(store)
   const isKnown = (origin: string) => keys.some((key) => key.origin === origin)
-  const added = told.keys.filter(({ origin }) => origins.includes(origin) && !isKnown(origin))
+  const added = published.keys.filter(({ origin }) => origins.includes(origin) && !isKnown(origin))
   if (added.length > 0) store.setItem(STORE, JSON.stringify([...keys, ...added]))
 }
 

@@ -88,10 +88,10 @@ function Reason({ database: { status, reason, full } }: { readonly database: Dat
         </p>
       </div>
     )
-  const told = reasonToTell(reason)
-  return told === null ? null : (
+  const shownReason = reasonToTell(reason)
+  return shownReason === null ? null : (
     <div className={status === 'failed' ? 'note bad' : 'note warn'}>
-      <p>{told}</p>
+      <p>{shownReason}</p>
     </div>
   )
 }

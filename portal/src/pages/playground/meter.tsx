@@ -21,9 +21,9 @@ export function Meter(props: {
   readonly settings: ChatSettings
   readonly onSettings: (settings: ChatSettings) => void
 }) {
-  const { turn: told, next, isRunning, settings, onSettings } = props
-  const charge = useCharge(told)
-  const turn = told && billed(told, charge)
+  const { turn: unbilled, next, isRunning, settings, onSettings } = props
+  const charge = useCharge(unbilled)
+  const turn = unbilled && billed(unbilled, charge)
   const how = charge?.how
   return (
     <aside className="plate meter" aria-label="This answer">

@@ -46,9 +46,9 @@ const STATES: Readonly<Record<Turn['status'], string>> = {
   failed: 'failed',
 }
 
-function Answer({ turn: told }: { readonly turn: Turn }) {
-  const charge = useCharge(told)
-  const turn = billed(told, charge)
+function Answer({ turn: unbilled }: { readonly turn: Turn }) {
+  const charge = useCharge(unbilled)
+  const turn = billed(unbilled, charge)
   const { status, model, text, reason, error } = turn
   const who = [model, STATES[status]].filter((part) => part !== '').join(', ')
   const isGoing = isRunning(turn)

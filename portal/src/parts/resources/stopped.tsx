@@ -27,12 +27,12 @@ export function Stopped(props: {
         </p>
       </div>
     )
-  const told = reasonToTell(reason)
-  return told === null ? null : (
+  const shownReason = reasonToTell(reason)
+  return shownReason === null ? null : (
     <div className={live === null ? 'note bad' : 'note warn'}>
       <p className="wrap-anywhere">
         <b>{live === null ? 'No version answers. ' : `Version ${live} goes on answering. `}</b>
-        {told}
+        {shownReason}
       </p>
     </div>
   )
