@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { ENERGY_METHODS } from './charge.ts'
 import { incident, incidentOpening, incidentTelling } from './control/incidents.ts'
-import { alarm, books } from './control/node.ts'
+import { alarm, books, charged } from './control/node.ts'
 import { listPageOf, pageQuery } from './list-page.ts'
 import { ownObject } from './own-object.ts'
 import { parseWith } from './parse.ts'
@@ -97,6 +97,7 @@ export const operatorBooks = z.object({
   charges: wholeText,
   /** Charges whose receipts are signed. */
   sealed: wholeText,
+  charged,
   alarms: count,
   signers: z.object({
     /** Null where nobody has looked for minutes. */

@@ -77,7 +77,17 @@ describe('the operator at the portal', () => {
 
   test('operator-books.get and operator-account.list show figures and no contents', async () => {
     const ergon = sharedErgon()
+    const chargedNj = async () => {
+      const [row] = await ergon.sql<{ nj: string }>(
+        `select coalesce(sum(nj), 0)::text as nj from (select account, energy_nj as nj from charges
+           union all select account, energy_nj from charge_bundles) c where account <> 'nobody'`,
+      )
+      return BigInt(row?.nj ?? '')
+    }
+    const earlierNj = await chargedNj()
     const books = operatorBooks.parse(await owner.must(200, 'GET', '/v1/operator/books'))
+    const shownNj = BigInt(books.charged.all.energy_nj)
+    assert.ok(shownNj >= earlierNj && shownNj <= (await chargedNj()))
     assert.deepEqual([books.halted_at, books.faults, books.signers.total], [null, [], 5])
     const { id: account } = await ergon.control('account.create', { env: 'test' })
     await ergon.control('funds.add', { account, pusd: '7000000000000' })

@@ -70,7 +70,7 @@ export function pageOf({
   ].join('\n')
 }
 
-/** The billed tariffs against the share of the meter's windows. */
+/** The billed energy against its share of the meter's windows. */
 const trueUpLine = (title: string, totals: MeterAnswer['true_up']): string =>
   dim([title, ...Object.entries(totals).map(([name, value]) => `${name}=${value}`)].join(' '))
 

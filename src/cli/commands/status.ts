@@ -1,4 +1,5 @@
 // ergon status: processes, sessions and the ledger of the node on this machine.
+import { nj, printJoules } from '#base/units.ts'
 import { control } from '#cli/client.ts'
 import { print, printJson, table } from '#cli/output.ts'
 import type { CommandCall } from '#cli/call.ts'
@@ -36,6 +37,7 @@ export async function run({ options }: CommandCall): Promise<void> {
     `sessions ${sessions.map((session) => `${session.id}${session.fresh ? '' : ' (silent)'}`).join(', ')}`,
   )
   print(`ledger   ${ledger.charges} charges${bundledWords(ledger)}, ${alarmsWord(ledger.alarms)}`)
+  print(chargedLine(ledger.charged))
   for (const { kind, detail, at } of status.last_alarms ?? [])
     print(`  ${at} ${kind} ${JSON.stringify(detail)}`)
   if (status.books !== undefined) print(booksLine(status.books))
@@ -49,6 +51,12 @@ const holderLine = ({ host, folder, since, backend }: ShownHolder) =>
 /** Nothing before the first bundle. */
 const bundledWords = ({ bundled_charges: charges, bundled_bytes: bytes }: ShownLedger) =>
   charges === '0' ? '' : `, ${charges} of them bundled in ${(Number(bytes) / 1e6).toFixed(1)} MB`
+
+/** The sums of all accounts, and what no account pays. */
+export const chargedLine = ({ day, all, nobody }: ShownLedger['charged']) =>
+  `charged  ${joules(day)} today, ${joules(all)} in all, and ${joules(nobody)} to nobody`
+const joules = ({ energy_nj: energy }: { readonly energy_nj: string }) =>
+  `${printJoules(nj(BigInt(energy)))} J`
 
 const alarmsWord = (alarms: string) =>
   alarms === '0' ? '0 alarms' : `${alarms} alarms, see ergon admin alarm list`

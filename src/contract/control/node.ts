@@ -22,6 +22,20 @@ export const books = z.strictObject({
   faults: z.array(z.strictObject({ invariant: z.string(), detail: z.string() })),
 })
 
+const wholeText = z.string().regex(/^(0|[1-9]\d*)$/)
+const sum = z.strictObject({ charges: wholeText, energy_nj: wholeText })
+
+/** Sums of the charges in the ledger. They are for requests, running resources, stored bytes, cards and upstreams. */
+export const charged = z.strictObject({
+  /** All accounts pay this sum, in the day of UTC so far. */
+  day: sum,
+  /** All accounts have paid this sum since the first charge. */
+  all: sum,
+  /** No account pays this sum, which is of requests since the first charge. No other sum has it. */
+  nobody: sum,
+})
+export type ChargedSums = z.infer<typeof charged>
+
 const isolation = z.strictObject({
   filtersSyscalls: z.boolean(),
   admitsTenants: z.boolean(),
@@ -76,6 +90,7 @@ const status = z.strictObject({
       leaves: z.string(),
       sealed: z.string(),
       alarms: z.string(),
+      charged,
     })
     .nullable(),
   /** The newest first. */

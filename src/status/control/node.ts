@@ -6,6 +6,7 @@ import type { NODE_CONTROL } from '#contract/control/node.ts'
 import type { ControlHandlers, JsonSendable } from '#contract/control-operation.ts'
 import type { ControlAnswer } from '#contract/control.ts'
 import { booksCheck, booksFigures } from '#status/metrics/books-figures.ts'
+import { chargedSums } from '#status/operator/charged-sums.ts'
 import type { Meter } from '#node/meter/meter.ts'
 import { ask } from '#node/cell-specs.ts'
 import { stateHolder } from '#node/state-lock.ts'
@@ -96,6 +97,7 @@ async function booksOf(state: State) {
       leaves: String(leaves),
       sealed: String(leaves - receiptsWaiting),
       alarms: String(alarmCount),
+      charged: await chargedSums(state),
     },
     last_alarms: alarms.rows,
     books: await booksCheck(state),

@@ -4,6 +4,7 @@ import type { OperatorBooks } from '#contract/operator.ts'
 import { SIGNERS } from '#signers/wire.ts'
 import type { State } from '#state/connect.ts'
 import { booksCheck, booksFigures } from '#status/metrics/books-figures.ts'
+import { chargedSums } from './charged-sums.ts'
 
 type Row = {
   states: Record<string, string>
@@ -25,9 +26,10 @@ const FURTHER = `
 
 /** Rejects when the state does not answer. */
 export async function readBooks(state: State): Promise<OperatorBooks> {
-  const [check, figures, { rows }] = await Promise.all([
+  const [check, figures, charged, { rows }] = await Promise.all([
     booksCheck(state),
     booksFigures(state),
+    chargedSums(state),
     state.query<Row>(FURTHER),
   ])
   const { states, looked_at, last_done_at, ...backups } = present(rows[0], 'signers have a row')
@@ -36,6 +38,7 @@ export async function readBooks(state: State): Promise<OperatorBooks> {
     ...check,
     charges: String(figures.leaves),
     sealed: String(figures.leaves - figures.receiptsWaiting),
+    charged,
     alarms: figures.alarms,
     signers: {
       ready: figures.signersReady ?? null,

@@ -1,15 +1,18 @@
 // The node: its power as one bar, how that is known, disks and versions.
 import { bytesShort, share } from '#console/figures/amounts.ts'
 import { energyShort, power } from '#console/figures/energy.ts'
+import { grouped } from '#console/figures/digits.ts'
 import { howOf } from '#console/figures/known.ts'
-import { Facts } from '#console/parts/page/facts.tsx'
-import { Known } from '#console/parts/energy/known.tsx'
-import { Limit } from '#console/parts/energy/limit.tsx'
-import { Section } from '#console/parts/page/section.tsx'
-import { When } from '#console/parts/time/when.tsx'
+import { Facts } from '#console/parts/facts.tsx'
+import { Known } from '#console/parts/known.tsx'
+import { Limit } from '#console/parts/limit.tsx'
+import { Loaded } from '#console/parts/loaded.tsx'
+import { Section } from '#console/parts/section.tsx'
+import { When } from '#console/parts/when.tsx'
 import { njPerS, powerParts, windowsWords, type NodeFacts } from './node.ts'
 import { Gpu } from './gpu.tsx'
 import { Pairs } from './pairs.tsx'
+import { useBooks } from './use-operator.ts'
 import { WithNode } from './with-node.tsx'
 
 export const NodeNow = () => (
@@ -17,6 +20,7 @@ export const NodeNow = () => (
     {(facts) => (
       <div className="stack wide">
         <Power facts={facts} />
+        <Charged />
         <Meter facts={facts} />
         {facts.gpu !== null && <Gpu gpu={facts.gpu} />}
         <Disks facts={facts} />
@@ -65,6 +69,42 @@ function Power({ facts }: Props) {
   )
 }
 
+/** Of the ledger, so these sums are those of all rows of charges. */
+const Charged = () => (
+  <Loaded query={useBooks()} what="the charges">
+    {({ charged: { day, all, nobody } }) => (
+      <Section title="Charged to accounts" aside="of the ledger">
+        <div className="stack">
+          <Facts
+            facts={[
+              [
+                'Today',
+                energyShort(BigInt(day.energy_nj)),
+                `${whole(day.charges)} charges, by UTC`,
+              ],
+              ['In all', energyShort(BigInt(all.energy_nj)), `${whole(all.charges)} charges`],
+            ]}
+          />
+          <Pairs
+            pairs={[
+              [
+                'In it',
+                'requests, what runs, what is stored, cards and upstreams, with the overhead',
+              ],
+              [
+                'Outside of it',
+                `${energyShort(BigInt(nobody.energy_nj))} of requests without a payer, in ${whole(nobody.charges)} charges, and what the meter saw beyond all charges`,
+              ],
+            ]}
+          />
+        </div>
+      </Section>
+    )}
+  </Loaded>
+)
+
+const whole = (text: string): string => grouped(BigInt(text))
+
 function Meter({ facts: { meter, region } }: Props) {
   const { true_up: trueUp } = meter
   return (
@@ -84,10 +124,9 @@ function Meter({ facts: { meter, region } }: Props) {
             ['Metered since the start', energyShort(BigInt(meter.reading_nj))],
             ['Windows', windowsWords(meter)],
             [
-              'Billed to requests',
-              `${energyShort(BigInt(trueUp.accrued_nj))} by tariff since the start, learned work included`,
+              'By tariff since the start',
+              `${energyShort(BigInt(trueUp.accrued_nj))}, of requests, learned work included`,
             ],
-            ['Billed besides', 'what runs for accounts, what is stored, GPUs and upstreams'],
             ['Share of the meter', energyShort(BigInt(trueUp.share_nj))],
             ['True-up', `${energyShort(BigInt(trueUp.true_up_nj))}, the operator’s`],
           ]}
