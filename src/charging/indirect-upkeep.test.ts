@@ -111,6 +111,24 @@ test('upkeep that costs twice the time of its statements is learned in some minu
   }
 })
 
+// Where the rate of upkeep moves by a hundredth in place of three, this load is billed 107 to 109 %.
+test('a small load pays for no upkeep that becomes dearer than its statements for ten seconds of each minute', () => {
+  for (const seed of [1, 2, 3]) {
+    const node = new TestNode({ truth: TRUTH, ...REST, random: randomOf(seed) })
+    const load = { [PUT]: 1, [GET]: 2 }
+    node.run(MINUTE)
+    node.run(MINUTE, load)
+    for (const part of [1, 2]) {
+      let second = 0
+      const [calm, busy] = [upkeepOf(0, 1), upkeepOf(300, part)]
+      node.upkeep = () => (second++ % MINUTE < 10 ? busy() : calm())
+      node.run(4 * MINUTE, load)
+    }
+    const share = shareOf(node.run(4 * MINUTE, load))
+    assert.ok(share > 85 && share <= 100.5, `${share.toFixed(1)} %, seed ${seed}`)
+  }
+})
+
 test('known limit: upkeep that costs more than the time of its statements, in each second, is on bills', () => {
   const [, most] = sharesOf({ cpuMs: 100, part: 2 })
   assert.ok(most > 100.5 && most <= 115, `${most.toFixed(1)} %`)

@@ -233,6 +233,27 @@ test('a storm of requests without a payer changes nobody’s bill', () => {
   }
 })
 
+// Without their share of the active seconds on the other side, forty of them a second had a put billed 102 to 105 %.
+test('requests without a payer are on nobody’s bill below a storm too, with their share of the seconds', () => {
+  const put = 'storage.put-object'
+  const truth = {
+    [put]: { directMs: 4, indirectMs: 2 },
+    'service.nobody': { directMs: 0.1, indirectMs: 1.5 },
+  }
+  for (const nobodyPerS of [5, 40])
+    for (const seed of [1, 2, 3, 4, 5]) {
+      const node = new TestNode({ ...REST, truth, random: randomOf(seed) })
+      node.run(20)
+      node.run(30, { [put]: 50 })
+      const load = { [put]: 50, 'service.nobody': nobodyPerS }
+      node.run(MINUTE, load)
+      const { causedNs = 0, billedNs = 0 } = node.run(MINUTE, load).classes.get(put) ?? {}
+      const share = (100 * billedNs) / causedNs
+      const facts = `${share.toFixed(1)} % beside ${nobodyPerS} a second, seed ${seed}`
+      assert.ok(share > 92 && share <= 100.5, facts)
+    }
+})
+
 // Before a first sum is divided, each rate is known to be between nothing and all of it.
 test('a cold load of several operations is billed 65 to 100 % from its 13th second on', () => {
   const truth = {

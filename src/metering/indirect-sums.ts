@@ -44,6 +44,6 @@ export function createSums(regression: Regression) {
 }
 
 /** Units and own CPU of an operation have longer names. */
-const isOperation = (name: string): boolean => name.includes('.') && !name.includes(' ')
+export const isOperation = (name: string): boolean => name.includes('.') && !name.includes(' ')
 const countsRequests = (counts: ReadonlyMap<string, number>): boolean =>
   counts.keys().some((name) => name !== REST_SECOND && name !== UPKEEP)

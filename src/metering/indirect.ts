@@ -14,12 +14,12 @@
 //
 // Never billed: CPU that was not spent. Rest is not billed once it is known, after 30 quiet seconds. Upkeep is a regressor of
 // its own (upkeep.ts) that nobody is billed for. All the time of its statements is taken for its CPU, or more where more is
-// learned. The bill is a little below the learned CPU: it may fall short of the meter and must never exceed it.
+// learned, and in its seconds some CPU beyond the learned rates of requests. The bill is a little below the learned CPU: it may fall short of the meter and must never exceed it.
 import type { IndirectRates } from '#contract/indirect-rates.ts'
 import type { OperationRate } from '#contract/stored-rates.ts'
 import { createLevel } from './indirect-level.ts'
 import { isUnit, UNATTRIBUTED, unitOf } from './indirect-part.ts'
-import { createSums, REST_SECOND } from './indirect-sums.ts'
+import { createSums, isOperation, REST_SECOND } from './indirect-sums.ts'
 import { createRegression, type Rate, type RegressionOptions } from './kalman.ts'
 import {
   NO_UPKEEP,
@@ -100,6 +100,8 @@ const REGRESSION = {
   // Three names for each operation of the contract, at most. With 128 every operation after the 63rd was billed nothing.
   namesMax: 1024,
 }
+/** CPU beyond the learned rates is taken for upkeep that costs more than its statements, up to so many times their time. */
+const UPKEEP_MORE_MAX = 3
 /** Left to the operator: of indirect CPU, and of the CPU that is billed directly. */
 const MARGIN = { indirect: 0.02, direct: 0.01 }
 /** Credit that falls at rest is published anew in such steps. */
@@ -115,8 +117,6 @@ export function createIndirectLearner(earlier?: IndirectRates): IndirectLearner 
   /** The credit at the last revision. */
   let revisedMs = 0
   const valueOf = (name: string) => regression.rate(name)?.value ?? 0
-  const sumOf = (counts: ReadonlyMap<string, number>, names: readonly string[]) =>
-    names.reduce((sum, name) => sum + valueOf(name) * (counts.get(name) ?? 0), 0)
   const inNs = (name: string, unit = MS): Rate => {
     const { value, deviation } = regression.rate(name) ?? { value: 0, deviation: 0 }
     return { value: Math.round(value * unit), deviation: Math.round(deviation * unit) }
@@ -161,10 +161,12 @@ export function createIndirectLearner(earlier?: IndirectRates): IndirectLearner 
       const workMs = costMs - valueOf(REST_SECOND) * seconds
       const beyondRestMs = workMs - upkeepMsOf(upkeep, valueOf(UPKEEP), workMs)
       const spent = beyondRestMs * (1 - MARGIN.indirect) - directMs * MARGIN.direct
-      const unattributedMs = sumOf(counts, [UNATTRIBUTED, ownOf(UNATTRIBUTED)])
+      const { unattributedMs, payingMs } = learnedOf(counts, valueOf)
       // Rates of rare requests have the cost of their second: a storm of them says nothing of the others.
       const isStorm = unattributedMs > predicted
-      const paying = isStorm ? Math.min(spent, predicted * level.value) : spent - unattributedMs
+      const calm = spent - unattributedMs
+      const dearerMs = Math.min(Math.max(0, calm - payingMs), UPKEEP_MORE_MAX * upkeep.statementMs)
+      const paying = isStorm ? Math.min(spent, predicted * level.value) : calm - dearerMs
       level.follow({ spent: paying, predicted, billed })
       const isMoved = counts.size > 0 || Math.abs(level.creditMs - revisedMs) >= CREDIT_STEP_MS
       if (upkeep.statementMs > 0) counts.set(UPKEEP, upkeep.statementMs / UPKEEP_UNIT_MS)
@@ -196,6 +198,21 @@ export function addActivity(a: Activity, b: Activity): Activity {
     indirectNs: a.indirectNs + b.indirectNs,
     aheadNs: a.aheadNs + b.aheadNs,
   }
+}
+
+/**
+ * CPU of the requests of a window by the learned rates, in milliseconds: of those without a payer, with their share of the
+ * active seconds, and of all others.
+ */
+function learnedOf(counts: ReadonlyMap<string, number>, valueOf: (name: string) => number) {
+  const of = (name: string) => valueOf(name) * (counts.get(name) ?? 0)
+  const requestsOf = (isCounted: (name: string) => boolean) =>
+    counts.entries().reduce((sum, [name, count]) => (isCounted(name) ? sum + count : sum), 0)
+  const unpaid = requestsOf((name) => name === UNATTRIBUTED)
+  const sharedMs = unpaid === 0 ? 0 : (of(ACTIVE) * unpaid) / requestsOf(isOperation)
+  const unattributedMs = of(UNATTRIBUTED) + of(ownOf(UNATTRIBUTED)) + sharedMs
+  const allMs = counts.keys().reduce((sum, name) => sum + of(name), 0)
+  return { unattributedMs, payingMs: allMs - unattributedMs }
 }
 
 function countsSince(before: Activity, now: Activity): Map<string, number> {
