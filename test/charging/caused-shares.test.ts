@@ -13,9 +13,9 @@ import {
   PutObjectCommand,
 } from '@aws-sdk/client-s3'
 import { LEARNED, type Charge } from '#contract/charge.ts'
-import type { MeterWindow } from '#metering/window.ts'
+import { REST, type MeterWindow } from '#metering/window.ts'
 import { PROGRESS } from '../../scripts/test-reporter.ts'
-import { causedBy, restBetween, restOf, type RestCpu } from './caused-cpu.ts'
+import { causedBy, cellsMs, restBetween, restOf, type RestCpu } from './caused-cpu.ts'
 import { spanOf } from './energy-span.ts'
 import { product, sharedErgon } from '../product.ts'
 import { s3ClientOf } from '../s3-client.ts'
@@ -164,6 +164,19 @@ function shareOf(windows: readonly MeterWindow[], rest: RestCpu): Share {
 
 const print = ({ pct, errorPct }: Share) => `${pct.toFixed(1)} ± ${errorPct.toFixed(1)} %`
 
+/** The second with the most CPU that is on no bill, by cells: a vacuum or a checkpoint is one second of one cell. */
+function leastBilled(windows: readonly MeterWindow[]): string {
+  const unbilledMs = (window: MeterWindow) => cellsMs([window]) - chargedMs([window])
+  const [worst] = windows.toSorted((a, b) => unbilledMs(b) - unbilledMs(a))
+  if (worst === undefined) return 'none'
+  const cells = worst.shares
+    .filter(({ name }) => name !== REST)
+    .toSorted((a, b) => Number(b.cpuNs - a.cpuNs))
+    .slice(0, 3)
+    .map(({ name, cpuNs }) => `${name} ${(Number(cpuNs) / 1e6).toFixed(0)} ms`)
+  return `${unbilledMs(worst).toFixed(0)} ms, with ${cells.join(', ')}`
+}
+
 /** A long run says each figure at once. */
 function report(t: TestContext, name: string, load: Measured, rest: RestCpu): Share {
   const share = shareOf(load.windows, rest)
@@ -172,6 +185,7 @@ function report(t: TestContext, name: string, load: Measured, rest: RestCpu): Sh
     `${chargedMs(load.windows).toFixed(0)} ms billed, ${print(share)}; first ${LEARN_MS / 1000} s ` +
     `${print(shareOf(load.first, rest))}; with its end ${print(shareOf([...load.windows, ...load.tail], rest))}; ` +
     `${load.learnedPct.toFixed(1)} % of the bill is learned; ` +
+    `the least billed second: ${leastBilled(load.windows)}; ` +
     `rest ${rest.msPerS.toFixed(1)} ± ${rest.errorMsPerS.toFixed(1)} ms/s`
   if (IS_LONG) process.stderr.write(`${PROGRESS}${line}\n`)
   else t.diagnostic(line)
