@@ -126,7 +126,7 @@ test('a small load pays for no upkeep that becomes dearer than its statements fo
       const facts = `${share.toFixed(1)} % at ${part} times the time, seed ${seed}`
       assert.ok(share > 80 && share <= 100.5, facts)
     }
-    // Of 200 ms for each 100 ms of statements. A rate that moves by a hundredth in place of three is 130 by then.
+    // The truth is 200 ms for 100 ms of statements. A rate that moves by a hundredth in place of three is 130 by then.
     const learnedMs = (node.learner.rates().upkeep?.value ?? 0) / 1e6
     assert.ok(learnedMs > 170 && learnedMs < 215, `${learnedMs.toFixed(0)} ms, seed ${seed}`)
   }
