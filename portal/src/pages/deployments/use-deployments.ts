@@ -7,8 +7,8 @@ const RUNNING_MS = 1_000
 const LIST_MS = 5_000
 /** The live stream tells of work, of an account with much of it not at once. */
 const SHOWN_MS = 60_000
-/** Charged at the begin and at the end of a deployment, also of one from a command line. */
-const WORK = ['deployment.create', 'deployment.apply']
+/** Charged at the begin and at the end of a deployment, also of a deployment from a command line. */
+const WORK = ['deployment.create', 'deployment.apply', 'deployment.cancel']
 
 /** The newest first; of one stack where it is given. */
 export function useDeployments(stack: string | undefined) {
