@@ -177,6 +177,9 @@ const WRITES: readonly Probe[] = [
   ["select lowrite(0, 'x')", DENIED],
   ['select lo_truncate(0, 1)', DENIED],
   ['select lo_truncate64(0, 1)', DENIED],
+  // Log that is kept in backups, without an end.
+  ["select pg_logical_emit_message(false, 'x', repeat('x', 1000))", DENIED],
+  ["select pg_logical_emit_message(true, 'x', 'x'::bytea)", DENIED],
 ]
 
 /** Settings that a session may not begin with, and the codes of the refusal. */

@@ -73,6 +73,7 @@ test('a reader reads what there is and what comes, and writes nothing', { skip }
     'create table other.mine (n int)',
     'create temporary table mine (n int)',
     'select lo_create(8)',
+    "select pg_logical_emit_message(false, 'x', 'x')",
   ])
     assert.equal(await as(READER, text), '42501', text)
 })

@@ -10,8 +10,11 @@ export type DatabaseRoles = {
   readonly wantsUpgrade: boolean
 }
 
-/** PostgreSQL lets each role make and fill large objects, which only the role itself can remove. */
-const LARGE_OBJECT_WRITES = [
+/**
+ * PostgreSQL lets each role make and fill large objects, which only the role itself can remove, and write messages into
+ * the log, which are stored with the backups.
+ */
+const OPEN_WRITES = [
   'lo_creat(integer)',
   'lo_create(oid)',
   'lo_from_bytea(oid, bytea)',
@@ -19,6 +22,8 @@ const LARGE_OBJECT_WRITES = [
   'lo_truncate(integer, integer)',
   'lo_truncate64(integer, bigint)',
   'lowrite(integer, bytea)',
+  'pg_logical_emit_message(boolean, text, text)',
+  'pg_logical_emit_message(boolean, text, bytea)',
 ]
   .map((name) => `pg_catalog.${name}`)
   .join(', ')
@@ -57,8 +62,8 @@ export async function makeDatabase(
     "select from pg_namespace where nspname = 'public' and nspowner = 'pg_database_owner'::regrole",
   )
   if (isNew > 0) await own.query(`alter schema public owner to ${quoted(owner)}`)
-  await own.query(`revoke execute on function ${LARGE_OBJECT_WRITES} from public`)
-  await own.query(`grant execute on function ${LARGE_OBJECT_WRITES} to ${quoted(owner)}`)
+  await own.query(`revoke execute on function ${OPEN_WRITES} from public`)
+  await own.query(`grant execute on function ${OPEN_WRITES} to ${quoted(owner)}`)
   for (const reader of readers) await letRead(own, { database, owner, reader })
   for (const role of there.filter((one) => one !== owner && !readers.includes(one)))
     await removeRole(own, { owner, role })
