@@ -21,6 +21,8 @@ export interface Cancels {
 const KEY_BYTES = 8
 const PAGE = '/cancel'
 const ASK_MS_MAX = 2000
+/** Requests to other proxies at once; anybody may send one, and those beyond are dropped. */
+export const FORWARDS_MAX = 100
 
 /** `proxies` are the sockets of all proxies, `number` is the place of this one, from 1. */
 export function createCancels(deps: {
@@ -32,11 +34,17 @@ export function createCancels(deps: {
   /** Cancels the query of a session, by the session's key in hexadecimal digits. */
   const sessions = new Map<string, () => void>()
 
+  let forwards = 0
+
   const forward = async (socket: string, key: string): Promise<void> => {
+    if (forwards >= FORWARDS_MAX) return
+    forwards++
     try {
       await ask(socket, `${PAGE}?key=${key}`, AbortSignal.timeout(ASK_MS_MAX))
     } catch (error) {
       log.debug('Another proxy did not get a cancel request', { error: String(error) })
+    } finally {
+      forwards--
     }
   }
   return {
