@@ -5,7 +5,7 @@ import { createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { createBackends, KEPT_MAX } from './backends.ts'
+import { createBackends, KEPT_MAX, KEPT_MS } from './backends.ts'
 import { AUTHENTICATED, fatalMessage, message, queryMessage, READY, TYPE } from '#wire/messages.ts'
 
 const mark = () => undefined
@@ -107,4 +107,20 @@ test('a backend that cannot be reset is ended, and the next client has another o
     assert.equal(backend.socket.writableEnded, !isKept)
     for (const { socket } of [backend, next]) socket.destroy()
   }
+})
+
+test('a backend that began a minute ago is not kept: settings of its role may have changed since', async (t) => {
+  const clock = { nowMs: 0, monotonicMs: () => clock.nowMs }
+  const { place } = await serve(t)
+  const backends = createBackends(clock)
+  const backend = await backends.open(place, waiting)
+  clock.nowMs = KEPT_MS - 1000
+  await backends.keep(place, backend, mark)
+  assert.equal(await backends.open(place, waiting), backend)
+  clock.nowMs = KEPT_MS
+  await backends.keep(place, backend, mark)
+  const next = await backends.open(place, waiting)
+  assert.notEqual(next, backend)
+  assert.ok(backend.socket.writableEnded)
+  for (const { socket } of [backend, next]) socket.destroy()
 })

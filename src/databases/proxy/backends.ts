@@ -1,6 +1,7 @@
 // Connections to the servers of databases. A new backend costs the server 2.6 to 5 ms of CPU, 180 times a small query.
 // So the proxy resets a backend whose client has left, and keeps it for the next client of equal role and parameters.
 import { connect, type Socket } from 'node:net'
+import { systemClock, type Clock } from '#base/clock.ts'
 import { postgresFault } from '#postgres/faults.ts'
 import { readMessage, type ByteWait } from './read-bytes.ts'
 import {
@@ -14,6 +15,7 @@ import {
 
 export type Backend = {
   readonly socket: Socket
+  readonly beganMs: number
   /** Process and secret of the server's own: what a cancel request names. */
   readonly key: Buffer
   /** The ParameterStatus messages of the login, for each client. */
@@ -40,7 +42,7 @@ export class BackendRefusal extends Error {
 export interface Backends {
   /** A reset backend, or a new one. Rejects with a BackendRefusal, or where the server is away. */
   open(place: BackendPlace, waiting: ByteWait): Promise<Backend>
-  /** Resets a backend that is outside of a transaction, and keeps it in the place of the one kept longest. */
+  /** Resets a young backend that is outside of a transaction, and keeps it in the place of the one kept longest. */
   keep(place: BackendPlace, backend: Backend, mark: ByteWait['mark']): Promise<void>
   /** Ends a backend whatever it does. */
   end(place: BackendPlace, backend: Backend): void
@@ -51,17 +53,22 @@ export interface Backends {
 
 /** The most connections to one database that are kept idle. */
 export const KEPT_MAX = 8
-const KEPT_MS = 60_000
+/**
+ * From its start on. A backend has the settings that its role had then (ALTER ROLE … SET): the next client of a reset
+ * backend has none that are older.
+ */
+export const KEPT_MS = 60_000
 const RESET_TIMEOUT_MS = 5000
 const MESSAGE_BYTES_MAX = 65_536
 const RESET = queryMessage('DISCARD ALL')
 
 type KeptBackend = { readonly name: string; readonly backend: Backend; readonly settle: () => void }
 
-export function createBackends(): Backends {
+export function createBackends(clock: Pick<Clock, 'monotonicMs'> = systemClock): Backends {
   /** Kept connections by the sockets of their servers, those kept longest first. */
   const kept = new Map<string, KeptBackend[]>()
 
+  const leftMs = ({ beganMs }: Backend) => beganMs + KEPT_MS - clock.monotonicMs()
   const forget = ({ socketPath }: BackendPlace, one: KeptBackend) => {
     one.settle()
     const rest = kept.get(socketPath)?.filter((other) => other !== one) ?? []
@@ -89,7 +96,7 @@ export function createBackends(): Backends {
       forget(place, one)
       socket.destroy()
     }
-    const timer = setTimeout(drop, KEPT_MS)
+    const timer = setTimeout(drop, leftMs(backend))
     timer.unref()
     // A server that says something to nobody ends the session, mostly.
     socket.on('close', drop).on('readable', drop)
@@ -107,11 +114,12 @@ export function createBackends(): Backends {
   }
   return {
     async open(place, waiting) {
-      return take(place) ?? (await start(place, waiting))
+      return take(place) ?? (await start(place, clock.monotonicMs(), waiting))
     },
     async keep(place, backend, mark) {
       await Promise.all(backend.cancels)
-      if (await reset(backend, mark)) store(place, backend)
+      const isYoung = leftMs(backend) > 0
+      if (isYoung && (await reset(backend, mark))) store(place, backend)
       else end(place, backend)
     },
     end,
@@ -127,6 +135,7 @@ const nameOf = ({ socketPath, parameters }: BackendPlace): string =>
 
 async function start(
   { socketPath, parameters }: BackendPlace,
+  beganMs: number,
   waiting: ByteWait,
 ): Promise<Backend> {
   const socket = connect(socketPath)
@@ -139,7 +148,7 @@ async function start(
     for (;;) {
       const { type, body } = await readMessage(socket, MESSAGE_BYTES_MAX, waiting)
       if (type === TYPE.ready) {
-        return { socket, key, parameters: Buffer.concat(said), cancels: new Set() }
+        return { socket, beganMs, key, parameters: Buffer.concat(said), cancels: new Set() }
       }
       if (type === TYPE.backendKey) key = Buffer.from(body)
       else if (type === TYPE.error) throw new BackendRefusal(message(type, body))
