@@ -33,6 +33,21 @@ export const DATABASES: LimitSection = {
       words('the same for that address'),
     ],
     [
+      'wrong passwords of all roles of a database',
+      paceText(logins.DATABASE_FAILURES),
+      words('the same, but for addresses with a login of the last day'),
+    ],
+    [
+      'connections from an address that come to no session',
+      paceText(logins.UNSERVED),
+      sqlState('53300'),
+    ],
+    [
+      'those from all addresses',
+      paceText(logins.ALL_UNSERVED),
+      words('SQLSTATE 53300, but for addresses with a login of the last day'),
+    ],
+    [
       'connections that have not logged in, at each proxy',
       count(STRANGERS_MAX),
       words('the oldest is ended (53300)'),

@@ -38,6 +38,35 @@ test('a login with a wrong password, of nobody, to another database or for repli
   await refused({ replication: 'database' } as object, '0A000')
 })
 
+test('logins that fail are charged to nobody, and cost their database nothing', async () => {
+  const { sql } = sharedErgon()
+  const database = `database:db_${url.username.slice(2)}`
+  const sessions = async () =>
+    await sql(
+      `select leaf_index from charges where operation = 'database.session'
+       and convert_from(bytes, 'UTF8')::json ->> 'resource' = $1`,
+      [database],
+    )
+  await withClient((client) => client.query('select 1'))
+  await until('the session is charged', async () => (await sessions()).length > 0)
+  const before = await sessions()
+  const nobody = () =>
+    sql<{ requests: string; nj: string }>(
+      `select coalesce(sum((convert_from(bytes, 'UTF8')::json ->> 'requests')::int), 0) as requests,
+         coalesce(sum(energy_nj), 0) as nj from charges
+       where account = 'nobody' and operation = 'service.nobody' and session like 'pg-proxy-%'`,
+    )
+  const [first] = await nobody()
+  for (let nth = 0; nth < 5; nth++)
+    await assert.rejects(connect({ password: 'wrong' }), { code: '28P01' })
+  await until('they are charged to nobody', async () => {
+    const [now] = await nobody()
+    const more = Number(now?.requests) - Number(first?.requests)
+    return more >= 5 && BigInt(now?.nj ?? 0) > BigInt(first?.nj ?? 0)
+  })
+  assert.deepEqual(await sessions(), before)
+})
+
 test('garbage is refused with an error of the protocol, or not answered', async () => {
   const answerTo = async (bytes: Buffer): Promise<Buffer> => {
     const socket = connectTcp(Number(url.port), url.hostname)

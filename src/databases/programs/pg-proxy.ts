@@ -42,6 +42,8 @@ export type ProxyConfig = AccountingConfig & {
 
 const CONNECTIONS = 4
 const TICK_TIMEOUT_MS = 5000
+/** The status of charges of nobody. */
+const UNAUTHENTICATED = 401
 /** Some hundred logins. A server needs the rest of a small budget. */
 const AHEAD_NJ = nj(500_000_000n)
 
@@ -95,6 +97,13 @@ const front = createFront({
   conversations: createConversations({ backends, cancels, uses, log }),
   limits: createLoginLimits(systemClock, config.proxies.length),
   marks,
+  absorb(cpuNs, fromMs) {
+    if (session.closed) return
+    const work = charging.open({ fromMs, toMs: systemClock.wallMs() })
+    work.measure.cpuNs = cpuNs
+    work.settle(UNAUTHENTICATED)
+  },
+  clock: systemClock,
   log,
 })
 await listenOn(front.server, config.listen)

@@ -62,6 +62,8 @@ async function clientSocket(t: TestContext): Promise<{ client: Socket; socket: S
 }
 
 const unused = () => assert.fail('a server is asked for')
+const payer = () => ({ cpuNs: 0, isServed: false })
+
 
 test('a database whose change failed says so, and one that is being made says that', async (t) => {
   const { converse } = createConversations({
@@ -72,7 +74,11 @@ test('a database whose change failed says so, and one that is being made says th
   })
   const { socket } = await clientSocket(t)
   const refusedWith = (reason: string | null) =>
-    converse(socket, { ...role, actual: 'suspended', reason }, { parameters: new Map(), cpuNs: 0 })
+    converse(
+      socket,
+      { ...role, actual: 'suspended', reason },
+      { parameters: new Map(), payer: payer() },
+    )
   const [code, message] = ['57P03', 'the server of the database does not start']
   await assert.rejects(refusedWith(TRIED_AGAIN), (error: LoginRefusal) => {
     assert.deepEqual([error.fatal.code, error.fatal.message], [code, message])
@@ -99,7 +105,7 @@ test('a server that has gone is asked for anew by the next client, however soon 
   for (let clients = 1; clients <= 3; clients++) {
     const { client, socket } = await clientSocket(t)
     const told = once(client, 'data')
-    await converse(socket, role, { parameters: new Map(), cpuNs: 0 })
+    await converse(socket, role, { parameters: new Map(), payer: payer() })
     assert.match(String(await told), /C57P03\0/)
     assert.equal(asked, clients)
   }

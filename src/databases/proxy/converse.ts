@@ -21,10 +21,12 @@ import {
   type FatalError,
 } from '#wire/messages.ts'
 
+/** The CPU of a login: of its database once a session begins. */
+export type LoginPayer = { cpuNs: number; isServed: boolean }
+
 export type Login = {
   readonly parameters: ReadonlyMap<string, string>
-  /** The CPU that it took. */
-  readonly cpuNs: number
+  readonly payer: LoginPayer
 }
 
 export interface Conversations {
@@ -89,7 +91,7 @@ export function createConversations(deps: {
   }
 
   return {
-    async converse(socket, role, { parameters, cpuNs }) {
+    async converse(socket, role, { parameters, payer }) {
       demandServed(socket, role, parameters)
       const use = await uses.take(role).catch((error: unknown) => {
         throw new LoginRefusal(socket, fatalOf(error, role.databaseName))
@@ -99,7 +101,8 @@ export function createConversations(deps: {
         ['user', role.serverRole],
         ['database', role.databaseName],
       ] as const
-      use.bill.addLogin(cpuNs)
+      payer.isServed = true
+      use.bill.addLogin(payer.cpuNs)
       try {
         const { socketPath, logins } = use.awake
         if (!logins.includes(role.name)) throw new LoginRefusal(socket, STARTING)

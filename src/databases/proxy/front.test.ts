@@ -15,14 +15,18 @@ import { createCancels } from './cancels.ts'
 import { openCertificate } from './certificate.ts'
 import { createConversations } from './converse.ts'
 import { createFront, type FrontDeps } from './front.ts'
-import { createLoginLimits } from './login-limits.ts'
+import { createLoginLimits, UNSERVED } from './login-limits.ts'
 import { createPipeMarks } from '#metering/pipe-marks.ts'
 import { STRANGERS_MAX } from './strangers.ts'
 import { createUses } from './uses.ts'
 import { startupMessage } from '#wire/messages.ts'
 
 /** A front whose state gives these roles; returns its port. */
-async function serve(t: TestContext, roleOf: FrontDeps['roleOf']): Promise<number> {
+async function serve(
+  t: TestContext,
+  roleOf: FrontDeps['roleOf'],
+  own: Partial<Pick<FrontDeps, 'absorb' | 'limits'>> = {},
+): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'ergon-front-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const certificate = openCertificate(readPair(await selfSigned(folder, 'localhost')))
@@ -35,7 +39,10 @@ async function serve(t: TestContext, roleOf: FrontDeps['roleOf']): Promise<numbe
     conversations: createConversations({ backends: createBackends(), cancels, uses, log: quiet }),
     limits: createLoginLimits(systemClock, 1),
     marks: createPipeMarks(),
+    absorb: () => undefined,
+    clock: systemClock,
     log: quiet,
+    ...own,
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -103,4 +110,39 @@ test('front door: a client that is silent is asked by the kernel after a minute,
     seconds = asksInS(port, client)
   }
   assert.ok(seconds !== undefined && seconds > 30 && seconds <= 60, `${seconds} s`)
+})
+
+const FLOOD = 2000
+const AT_ONCE = 50
+
+test('a flood of logins that fail costs a bounded amount, which nobody is billed for', async (t) => {
+  let absorbed = 0
+  let cpuNs = 0
+  const beganMs = performance.now()
+  const port = await serve(t, async () => undefined, {
+    // As from another machine.
+    limits: createLoginLimits(systemClock, 1, () => false),
+    absorb(usedNs) {
+      absorbed++
+      cpuNs += usedNs
+    },
+  })
+  const told = new Map<string, number>()
+  const fail = async () => {
+    const client = connect(port, '127.0.0.1')
+    client.on('error', () => undefined).write(STARTUP)
+    const [said] = (await once(client, 'data').catch(() => [''])) as [Buffer | string]
+    const code = /C(\w{5})\0/.exec(String(said))?.[1] ?? 'asked for a password'
+    told.set(code, (told.get(code) ?? 0) + 1)
+    client.destroy()
+    await once(client, 'close')
+  }
+  for (let nth = 0; nth < FLOOD; nth += AT_ONCE)
+    await Promise.all(Array.from({ length: AT_ONCE }, fail))
+  const seconds = (performance.now() - beganMs) / 1000
+  t.diagnostic(`${JSON.stringify(Object.fromEntries(told))} in ${seconds.toFixed(1)} s`)
+  const most = UNSERVED.burst + UNSERVED.perSecond * seconds + AT_ONCE
+  assert.ok(absorbed >= UNSERVED.burst && absorbed <= most, `${absorbed} of at most ${most}`)
+  assert.ok((told.get('53300') ?? 0) >= FLOOD - most)
+  assert.ok(cpuNs > 0)
 })

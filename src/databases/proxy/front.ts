@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { chmodSync, rmSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
-import { sleep } from '#base/clock.ts'
+import { sleep, type Clock } from '#base/clock.ts'
 import { present } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import { fault } from '#contract/errors.ts'
@@ -11,9 +11,9 @@ import { decoyVerifier } from '#databases/logins/scram.ts'
 import { authenticate, WRONG_PASSWORD } from './authenticate.ts'
 import type { Cancels } from './cancels.ts'
 import type { Certificate } from './certificate.ts'
-import type { Conversations } from './converse.ts'
+import type { Conversations, LoginPayer } from './converse.ts'
 import { greet, LoginRefusal, refuseCrowded } from './handshake.ts'
-import type { LoginLimits } from './login-limits.ts'
+import { isOfThisMachine, type LoginLimits } from './login-limits.ts'
 import type { PipeMarks } from '#metering/pipe-marks.ts'
 import type { ByteWait } from './read-bytes.ts'
 import type { Role } from './roles.ts'
@@ -27,6 +27,9 @@ export type FrontDeps = {
   readonly conversations: Conversations
   readonly limits: LoginLimits
   readonly marks: Pick<PipeMarks, 'mark'>
+  /** Bills nobody for the CPU of a connection that came to no session. */
+  readonly absorb: (cpuNs: number, fromMs: number) => void
+  readonly clock: Pick<Clock, 'wallMs'>
   readonly log: Logger
 }
 
@@ -58,53 +61,20 @@ const UNENCRYPTED: FatalError = {
 }
 
 export function createFront(deps: FrontDeps): Front {
-  const { cancels, certificate, conversations, limits, marks, log } = deps
-  const decoy = randomBytes(DECOY_BYTES)
+  const { limits } = deps
   const sockets = new Set<Socket>()
-  const admit = createStrangers()
-
-  /** Speaks with a client to the end of its session; resolves with the socket that it speaks on by then. */
-  async function serve(raw: Socket, { signal, leave }: Stranger): Promise<Socket> {
-    // Of a login that fails nobody is billed for this.
-    const payer = { cpuNs: 0 }
-    // A socket that is closed has none.
-    const address = raw.remoteAddress
-    const waiting = { signal, mark: () => marks.mark(payer) }
-    const { context, channel } = certificate()
-    const greeting = await greet(raw, context, waiting)
-    if (greeting.kind === 'cancel') {
-      cancels.request(greeting.key)
-      return raw
-    }
-    const { socket, isEncrypted, parameters } = greeting
-    socket.on('error', () => socket.destroy())
-    if (!isEncrypted && !isLocal(raw)) throw new LoginRefusal(socket, UNENCRYPTED)
-    const login = { socket, address, name: parameters.get('user') ?? '', isEncrypted, channel }
-    const identified = identify({ ...deps, decoy }, login, waiting)
-    const role = await identified.catch(refuseCrowded(socket))
-    leave()
-    marks.mark(payer)
-    const { cpuNs } = payer
-    const tooOften = limits.loggedIn(role.database)
-    if (tooOften !== undefined) throw new LoginRefusal(socket, tooOften)
-    await conversations.converse(socket, role, { parameters, cpuNs })
-    return socket
-  }
+  const letIn = createEntrance(deps)
 
   async function accept(raw: Socket): Promise<void> {
-    const stranger = admit()
-    const last = await serve(raw, stranger).catch((error: unknown) => {
-      if (!(error instanceof LoginRefusal)) {
-        log.debug('A login ended', { error: String(error) })
-        return raw
-      }
-      error.socket.write(fatalMessage(error.fatal))
-      return error.socket
-    })
-    stranger.leave()
+    // A socket that is closed has none.
+    const address = raw.remoteAddress
+    const crowded = limits.crowded(address)
+    const last = crowded === undefined ? await letIn(raw, address) : refuse(raw, crowded)
     last.destroySoon()
     // A client that reads nothing keeps its socket no longer.
-    setTimeout(() => raw.destroy(), LAST_WORDS_MS).unref()
+    const timer = setTimeout(() => raw.destroy(), LAST_WORDS_MS).unref()
+    if (raw.closed) clearTimeout(timer)
+    else raw.once('close', () => clearTimeout(timer))
   }
 
   const take = (socket: Socket) => {
@@ -125,6 +95,70 @@ export function createFront(deps: FrontDeps): Front {
       localServer.close()
       for (const socket of sockets) socket.destroySoon()
     },
+  }
+}
+
+function refuse(socket: Socket, fatal: FatalError): Socket {
+  socket.write(fatalMessage(fatal))
+  return socket
+}
+
+/** A client, from where it comes, and the payer of its login. */
+type Arrival = {
+  readonly raw: Socket
+  readonly address: string | undefined
+  readonly payer: LoginPayer
+}
+
+/** Serves a client to its end; resolves with the socket that the client reads by then. Never rejects. */
+function createEntrance(
+  deps: FrontDeps,
+): (raw: Socket, address: string | undefined) => Promise<Socket> {
+  const { absorb, cancels, certificate, clock, conversations, limits, marks, log } = deps
+  const decoy = randomBytes(DECOY_BYTES)
+  const admit = createStrangers()
+
+  async function serve({ raw, address, payer }: Arrival, { signal, leave }: Stranger) {
+    const waiting = { signal, mark: () => marks.mark(payer) }
+    const { context, channel } = certificate()
+    const greeting = await greet(raw, context, waiting)
+    if (greeting.kind === 'cancel') {
+      cancels.request(greeting.key)
+      return raw
+    }
+    const { socket, isEncrypted, parameters } = greeting
+    socket.on('error', () => socket.destroy())
+    if (!isEncrypted && !isOfThisMachine(address)) throw new LoginRefusal(socket, UNENCRYPTED)
+    const login = { socket, address, name: parameters.get('user') ?? '', isEncrypted, channel }
+    const identified = identify({ ...deps, decoy }, login, waiting)
+    const role = await identified.catch(refuseCrowded(socket))
+    leave()
+    marks.mark(payer)
+    limits.known(role.name, address)
+    const tooOften = limits.loggedIn(role.database)
+    if (tooOften !== undefined) throw new LoginRefusal(socket, tooOften)
+    await conversations.converse(socket, role, { parameters, payer })
+    return socket
+  }
+
+  return async (raw, address) => {
+    const stranger = admit()
+    const fromMs = clock.wallMs()
+    const payer: LoginPayer = { cpuNs: 0, isServed: false }
+    try {
+      return await serve({ raw, address, payer }, stranger)
+    } catch (error) {
+      if (error instanceof LoginRefusal) return refuse(error.socket, error.fatal)
+      log.debug('A login ended', { error: String(error) })
+      return raw
+    } finally {
+      stranger.leave()
+      if (!payer.isServed) {
+        marks.mark(payer)
+        limits.unserved(address)
+        absorb(payer.cpuNs, fromMs)
+      }
+    }
   }
 }
 
@@ -159,10 +193,6 @@ async function identify(
   })
   return present(role, 'no password fits a decoy')
 }
-
-/** A unix socket has no address. */
-const isLocal = ({ remoteAddress }: Socket): boolean =>
-  remoteAddress === undefined || /^(127\.|::1$|::ffff:127\.)/.test(remoteAddress)
 
 /** Rejects with port_taken. */
 export const listenOn = (

@@ -178,6 +178,8 @@ before(async () => {
     conversations: { converse: async () => void sessions++ },
     limits: createLoginLimits(systemClock, 1),
     marks: createPipeMarks(),
+    absorb: () => undefined,
+    clock: systemClock,
     log: quiet,
   })
   front = await listening(server)

@@ -2,10 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
   ADDRESS_FAILURES,
+  ALL_UNSERVED,
   createLoginLimits,
+  DATABASE_FAILURES,
   FAILURE_DELAY_MS_MAX,
   LOGINS,
   ROLE_FAILURES,
+  UNSERVED,
 } from './login-limits.ts'
 
 const atTime = (proxies = 1) => {
@@ -65,4 +68,56 @@ test('proxies together have one pace', () => {
   assert.ok(one)
   times(ROLE_FAILURES.burst / 2, () => assert.equal(one.limits.failed('u_1', '192.0.2.1'), 0))
   assert.equal(one.limits.failed('u_1', '192.0.2.1'), 2000 / ROLE_FAILURES.perSecond)
+})
+
+test('wrong passwords from everywhere shut out addresses that the database does not know, and no other database', () => {
+  const { clock, limits } = atTime()
+  limits.known('u_1', '192.0.2.1')
+  const failures =
+    DATABASE_FAILURES.burst + (FAILURE_DELAY_MS_MAX / 1000 + 1) * DATABASE_FAILURES.perSecond
+  for (let nth = 0; nth < failures; nth++)
+    limits.failed(nth % 2 === 0 ? 'u_1' : 'u_1_app', `198.51.100.${nth}`)
+  assert.equal(limits.refusal('u_1_app', '203.0.113.1')?.code, '53300')
+  assert.equal(limits.refusal('u_1_app', '192.0.2.1'), undefined)
+  assert.equal(limits.refusal('u_2', '203.0.113.1'), undefined)
+  clock.nowMs += 2000
+  assert.equal(limits.refusal('u_1', '203.0.113.1'), undefined)
+})
+
+test('connections without a session are turned away from their address, and from everywhere but where logins came from', () => {
+  const { clock, limits } = atTime()
+  limits.known('u_1', '192.0.2.1')
+  times(UNSERVED.burst, () => {
+    assert.equal(limits.crowded('198.51.100.1'), undefined)
+    limits.unserved('198.51.100.1')
+  })
+  assert.equal(limits.crowded('198.51.100.1')?.code, '53300')
+  assert.equal(limits.crowded('198.51.100.2'), undefined)
+  for (let nth = UNSERVED.burst; nth < ALL_UNSERVED.burst; nth++)
+    limits.unserved(`203.0.${nth % 100}.1`)
+  assert.match(limits.crowded('198.51.100.2')?.message ?? '', /from everywhere/)
+  assert.equal(limits.crowded('192.0.2.1'), undefined)
+  clock.nowMs += 1000
+  assert.equal(limits.crowded('198.51.100.2'), undefined)
+  assert.equal(limits.crowded('198.51.100.1'), undefined)
+})
+
+test('code of one account cannot shut out that of others on this machine', () => {
+  const { limits } = atTime()
+  for (const address of ['127.0.0.1', '::ffff:127.0.0.1', '::1', undefined]) {
+    for (let nth = 0; nth < 2 * ALL_UNSERVED.burst; nth++) {
+      limits.unserved(address)
+      limits.failed(`u_${nth}`, address)
+    }
+    assert.equal(limits.crowded(address), undefined)
+    assert.equal(limits.refusal('u_x', address), undefined)
+  }
+  assert.equal(limits.crowded('198.51.100.1'), undefined)
+})
+
+test('long names of roles that no role has take no memory', () => {
+  const { limits } = atTime()
+  const name = 'u_1_'.padEnd(8000, 'x')
+  times(ROLE_FAILURES.burst + 10, () => limits.failed(`${name}1`, '198.51.100.1'))
+  assert.equal(limits.refusal(`${name}2`, '198.51.100.1')?.code, '53300', 'the end counts as none')
 })

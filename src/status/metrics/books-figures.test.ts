@@ -35,6 +35,16 @@ test(
   },
 )
 
+test('booksFigures() has the energy that no account pays for', { skip: whyNoState() }, async () => {
+  await using url = await openTestUrl()
+  await using state = await openLedgerState(url.of, 1)
+  assert.equal((await booksFigures(state)).unattributedJ, 0)
+  await state.query(
+    "insert into audited_accounts (account, charges, energy_nj, charge_pusd) values ('nobody', 3, 1500000000, 0)",
+  )
+  assert.equal((await booksFigures(state)).unattributedJ, 1.5)
+})
+
 test(
   'booksFigures() and booksCheck() say when the books were checked, and what does not add up',
   { skip: whyNoState() },

@@ -17,6 +17,8 @@ export type BooksFigures = {
   readonly checkedAgeS: number | undefined
   /** They do not add up: nothing paid is admitted. */
   readonly isHalted: boolean
+  /** Of requests and logins that no account pays for, as of the last check. */
+  readonly unattributedJ: number
 }
 
 type BooksCheck = NonNullable<ControlAnswer<'node.status'>['books']>
@@ -35,7 +37,8 @@ const FIGURES = `
       left join lateral (
         select size from receipt_checkpoints where origin = shard.origin order by size desc limit 1
       ) sealed on true), 0))::text as waiting,
-    (select ${AGE} from books) as age, (select halted_at is not null from books) as halted
+    (select ${AGE} from books) as age, (select halted_at is not null from books) as halted,
+    coalesce((select energy_nj / 1e9 from audited_accounts where account = 'nobody'), 0)::float8 as unattributed_j
   from (select coalesce(sum(charges), 0)::text as charges, coalesce(sum(bytes), 0)::text as bytes
     from bundled_accounts) p`
 
@@ -51,6 +54,7 @@ export async function booksFigures(state: State): Promise<BooksFigures> {
     signersReady: row.signers_ready ?? undefined,
     checkedAgeS: row.age ?? undefined,
     isHalted: row.halted,
+    unattributedJ: row.unattributed_j,
   }
 }
 type Figures = {
@@ -62,6 +66,7 @@ type Figures = {
   signers_ready: number | null
   age: number | null
   halted: boolean
+  unattributed_j: number
 }
 
 // The faults of a check are alarmed together, when it halts the books.

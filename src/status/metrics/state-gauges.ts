@@ -55,6 +55,11 @@ function addBooks(registry: Registry, GaugeOf: typeof Gauge, books: GaugeQueries
     '1 while the books do not add up: nothing paid is admitted',
     ({ isHalted }) => Number(isHalted),
   )
+  ofBooks(
+    'unattributed_joules',
+    'Requests of the API and connections to databases that no account pays for; to the last check of the books',
+    ({ unattributedJ }) => unattributedJ,
+  )
 }
 
 /** Gauges without labels. All gateways ask the same state. */
