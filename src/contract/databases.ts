@@ -340,6 +340,11 @@ export const backupList = z.object({
   next_cursor: z.null(),
   /** The first time that the database can be restored to; null where it has no backup yet. The last one is now. */
   restorable_from: z.iso.datetime().nullable(),
+  /**
+   * Of a deleted database whose last log could not be stored: rows since this time may be missing in a restore. Null where
+   * none is missing.
+   */
+  log_lost_from: z.iso.datetime().nullable(),
   /** Of all backups with the log, as they are charged. */
   stored_bytes: z.int(),
 })

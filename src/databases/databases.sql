@@ -66,6 +66,20 @@ create or replace function delete_database(of_id text) returns void language sql
   select want_resource(of_id, 'deleted');
 $$;
 
+-- Gives up the last part of the log of a deleted database: it goes with the files. Tells the account since when rows may
+-- be missing in the backups, and the operator that log is lost; once.
+create or replace function lose_last_log(of_id text, why text) returns void language plpgsql as $$
+declare
+  since text;
+begin
+  update databases set log_lost_from = log_stored_at where id = of_id and log_lost_from is null
+    returning to_char(log_stored_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') into since;
+  if not found then return; end if;
+  perform raise_alarm('database_log_lost', jsonb_build_object('database', of_id, 'since', since));
+  perform emit_event(account, 'database.log_lost', jsonb_build_object('database_id', id, 'database_name', name,
+    'since', since, 'reason', why)) from resources where id = of_id;
+end $$;
+
 -- Removes the databases of an account that is being deleted, with their backups; returns what it waits for.
 create or replace function leave_databases(of_account text) returns text language plpgsql as $$
 declare

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { bookFaults } from '../books.ts'
 import { startErgon, type Ergon } from '../start-ergon.ts'
-import { connectTo, makeDatabase, until, withClient } from './driver.ts'
+import { backUpNightly, connectTo, makeDatabase, until, withClient } from './driver.ts'
 
 const NAME = 'broken'
 /** A refusal is no start: it comes at once. */
@@ -127,5 +127,42 @@ test('a failed database goes on by itself, and can be suspended while it fails',
   await ergon.cli('db', 'delete', NAME, '--force')
   await until('its files are gone', () => !existsSync(join(ergon.dataFolder, 'databases', id)))
   await ergon.sql("delete from alarms where kind = 'database_failing'")
+  assert.deepEqual(await bookFaults(ergon), [])
+})
+
+test('the deletion of a database whose server does not start ends with the log that is stored, and says since when rows may be missing', async () => {
+  const name = 'undone'
+  const own = await makeDatabase(ergon, name)
+  id = `db_${own.username.slice(2)}`
+  await withClient(own, (client) => client.query('create table kept as select 1 as id'))
+  await backUpNightly(ergon, id)
+  // Its last life must end by a kill: an orderly stop stores the whole log.
+  const client = await connectTo(own)
+  renameSync(control(), `${control()}.away`)
+  await ergon.killCell(id.replace('_', '-'))
+  await client.end().catch(() => undefined)
+  // The first tries take minutes.
+  await ergon.sql('update databases set last_log_tries = 3 where id = $1', [id])
+  assert.equal((await ergon.cli('db', 'delete', name, '--force')).code, 0)
+  await until('its files are gone', () => !existsSync(join(ergon.dataFolder, 'databases', id)))
+  await until('it is deleted', async () => {
+    const rows = await ergon.sql("select from resources where id = $1 and actual = 'deleted'", [id])
+    return rows.length > 0
+  })
+  const [event, ...more] = await eventsOf('database.log_lost')
+  assert.deepEqual(more, [])
+  const since = event?.data['since']
+  assert.ok(typeof since === 'string')
+  assert.deepEqual([event?.data['database_id'], event?.data['database_name']], [id, name])
+  assert.match(String(event?.data['reason']), /pg_control".*No such file or directory/)
+  const list = await ergon.cli('db', 'backup', 'list', id)
+  assert.match(list.stderr, new RegExp(`Rows since ${since} may be missing`))
+  const restored = await ergon.cli('db', 'restore', id, '--as', 'done-again')
+  assert.equal(restored.code, 0, restored.stderr)
+  const again = new URL((await ergon.cli('db', 'url', 'done-again')).stdout.trim())
+  await withClient(again, async (reader) =>
+    assert.deepEqual((await reader.query('select id from kept')).rows, [{ id: 1 }]),
+  )
+  await ergon.sql("delete from alarms where kind in ('database_failing', 'database_log_lost')")
   assert.deepEqual(await bookFaults(ergon), [])
 })

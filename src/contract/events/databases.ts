@@ -15,4 +15,12 @@ export const DATABASES_EVENTS = {
   'database.recovered': eventOf('The server of a database that did not start answers again.', {
     ...database,
   }),
+  'database.log_lost': eventOf(
+    'The last part of the log of a deleted database could not be stored: rows may be missing in its backups.',
+    {
+      ...database,
+      since: z.iso.datetime().meta({ example: '2026-01-01T00:00:00.000Z' }),
+      reason: z.string(),
+    },
+  ),
 } satisfies EventTable

@@ -14,6 +14,8 @@ export type BackedUp = {
   readonly backup_bytes: string
   /** Since when each moment can be restored. */
   readonly restorable_from: Date | null
+  /** Since when rows may be missing, of a deleted database. */
+  readonly log_lost_from: Date | null
 }
 
 /** Finds a database by its name, or by its id, which a deleted database keeps. Throws database_not_found. */
@@ -26,7 +28,7 @@ export async function findBackedUp(
   }: { readonly account: string; readonly wanted: string; readonly keptMs: number },
 ): Promise<BackedUp> {
   const { rows } = await state.query<BackedUp>(
-    `select n.id, n.name, d.size_bytes::text, n.wanted, n.actual, d.backup_bytes::text,
+    `select n.id, n.name, d.size_bytes::text, n.wanted, n.actual, d.backup_bytes::text, d.log_lost_from,
        (first_backup(n.id, $3)).ended_at as restorable_from
      from resources n join databases d using (id)
      where n.account = $1 and n.kind = 'database'

@@ -7,13 +7,15 @@ export const createBackupList =
   (deps: BackupDeps): Handler =>
   async (call) => {
     const { state } = deps
-    const { id, backup_bytes: bytes, restorable_from: from } = await askedBackedUp(deps, call)
+    const database = await askedBackedUp(deps, call)
+    const { id, backup_bytes: bytes, restorable_from: from, log_lost_from: lost } = database
     return known({
       object: 'list',
       data: await backupsOf(state, id),
       has_more: false,
       next_cursor: null,
       restorable_from: from?.toISOString() ?? null,
+      log_lost_from: lost?.toISOString() ?? null,
       stored_bytes: Number(bytes),
     })
   }

@@ -38,7 +38,7 @@ export const EVENT_GROUPS: readonly (readonly [subject: string, types: readonly 
   ['Money', ['balance.low', 'balance.depleted']],
   ['Energy budgets', ['energy_budget.warning', 'energy_budget.exceeded']],
   ['Workloads', ['workload.deployed', 'workload.crashed', 'workload.scaled', 'workload.suspended']],
-  ['Databases', ['database.failed', 'database.recovered']],
+  ['Databases', ['database.failed', 'database.recovered', 'database.log_lost']],
   ['Objects and evidence', ['object.created', 'compliance.evidence_ready', 'receipt.published']],
   [
     'Account',

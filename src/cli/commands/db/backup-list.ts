@@ -25,6 +25,8 @@ export async function run({ options, words: [name = ''] }: CommandCall): Promise
     )
   const stored = (list.stored_bytes / MB).toFixed(1)
   tell(`It can be restored to each second from ${from} on; with the log ${stored} MB are stored`)
+  if (list.log_lost_from !== null)
+    tell(`Rows since ${list.log_lost_from} may be missing: the last part of its log was not stored`)
 }
 
 /** With the reason of a failure, or with how far it is. */

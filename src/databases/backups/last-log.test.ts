@@ -1,0 +1,157 @@
+// The end of a deletion whose database has log that is not stored: by a server that runs once more, or after a number of
+// tries. On a state of its own, with servers that do not start or whose log nobody stores.
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { fault } from '#contract/errors.ts'
+import { addTestAccount, openLedgerState } from '#ledger/test-state.fixture.ts'
+import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
+import type { Resource } from '#resources/resource.ts'
+import type { State } from '#state/connect.ts'
+import { keepLastLog } from './last-log.ts'
+
+const skip = whyNoState()
+const ACCOUNT = 'acct_a'
+const STORED_AT = '2026-03-01T14:30:00.000Z'
+/** More tries than any deletion may take. */
+const TRIES_MAX = 100
+
+let url: Awaited<ReturnType<typeof openTestUrl>>
+let state: State
+let folder: string
+before(async () => {
+  if (skip !== false) return
+  folder = mkdtempSync(join(tmpdir(), 'ergon-last-log-'))
+  url = await openTestUrl()
+  state = await openLedgerState(url.of, 1)
+  await addTestAccount(state, { id: ACCOUNT, env: 'test', lowWater: 0n })
+})
+after(async () => {
+  await state?.[Symbol.asyncDispose]()
+  await url?.[Symbol.asyncDispose]()
+  if (folder !== undefined) rmSync(folder, { recursive: true })
+})
+
+/** A deleted database with a copy of its files, files on the disk, and log that is stored to a time. */
+async function deleted(name: string): Promise<Resource> {
+  const made = await state.query<{ id: string }>(
+    "select add_database($1, $2, 'local', 99, 1000000) as id",
+    [ACCOUNT, name],
+  )
+  const id = made.rows[0]?.id ?? assert.fail()
+  for (const reached of ['deploying', 'deployed'])
+    await state.query('select move_resource($1, $2)', [id, reached])
+  await state.query(
+    `insert into database_backups (id, database, kind, status, created_at, ended_at)
+     values ('bkp_' || $1, $1, 'nightly', 'done', ledger_now(), ledger_now())`,
+    [id],
+  )
+  await state.query('update databases set is_archived = false, log_stored_at = $2 where id = $1', [
+    id,
+    STORED_AT,
+  ])
+  await state.query('select delete_database($1)', [id])
+  mkdirSync(join(folder, id))
+  return { id, account: ACCOUNT, name }
+}
+
+/** The part of the agent that a deletion needs. */
+const coreOf = (): Parameters<typeof keepLastLog>[0] => ({
+  state,
+  log: { error: () => undefined },
+  data: { at: (...words) => join(folder, ...words.slice(1)) },
+  followedMs: 1,
+})
+
+/** Tries until the deletion goes on; returns how many there were. */
+async function triesOf(resource: Resource, start: () => Promise<void>): Promise<number> {
+  const servers = {
+    async alone<T>(_database: Resource, work: () => Promise<T>): Promise<T> {
+      await start()
+      return await work()
+    },
+  }
+  for (let tries = 1; tries <= TRIES_MAX; tries++)
+    try {
+      await keepLastLog(coreOf(), servers, resource)
+      return tries
+    } catch {
+      // The reconciler tries again.
+    }
+  return assert.fail('the deletion never ends')
+}
+
+async function told(id: string): Promise<unknown> {
+  const { rows } = await state.query<{ data: unknown }>(
+    "select data - 'sequence' - 'account_id' as data from events where type = 'database.log_lost' and data ->> 'database_id' = $1",
+    [id],
+  )
+  return rows.map(({ data }) => data)
+}
+
+const lostFrom = async (id: string) =>
+  (
+    await state.query<{ at: Date | null }>(
+      'select log_lost_from as at from databases where id = $1',
+      [id],
+    )
+  ).rows[0]?.at?.toISOString() ?? null
+
+for (const [name, error, words] of [
+  [
+    'broken',
+    fault('database_not_ready', 'Could not start the server of "broken": its files are damaged'),
+    'Could not start the server of "broken": its files are damaged',
+  ],
+  ['unpaid', fault('balance_depleted', 'there is no money'), 'there is no money'],
+] as const)
+  test(
+    `keepLastLog() gives up after five starts that fail (${name}), and tells since when rows may be missing`,
+    { skip },
+    async () => {
+      const resource = await deleted(name)
+      const fails = () => Promise.reject(error)
+      assert.equal(await triesOf(resource, fails), 5)
+      const event = {
+        database_id: resource.id,
+        database_name: name,
+        since: STORED_AT,
+        reason: words,
+      }
+      assert.deepEqual(await told(resource.id), [event])
+      assert.equal(await lostFrom(resource.id), STORED_AT)
+      const alarms = await state.query(
+        "select from alarms where kind = 'database_log_lost' and detail ->> 'database' = $1",
+        [resource.id],
+      )
+      assert.equal(alarms.rowCount, 1)
+      // As after a kill before its files were removed.
+      assert.equal(await triesOf(resource, fails), 1)
+      assert.deepEqual(await told(resource.id), [event])
+    },
+  )
+
+test(
+  'keepLastLog() waits longer for a store that is away, and gives up then',
+  { skip },
+  async () => {
+    const resource = await deleted('unstored')
+    assert.equal(await triesOf(resource, () => Promise.resolve()), 30)
+    assert.equal(await lostFrom(resource.id), STORED_AT)
+  },
+)
+
+test('keepLastLog() loses nothing once the log is stored', { skip }, async () => {
+  const resource = await deleted('stored')
+  let starts = 0
+  const start = async () => {
+    starts++
+    if (starts < 3) throw fault('database_not_ready', 'not yet')
+    await state.query('update databases set is_archived = true where id = $1', [resource.id])
+  }
+  assert.equal(await triesOf(resource, start), 3)
+  assert.deepEqual(await told(resource.id), [])
+  assert.equal(await lostFrom(resource.id), null)
+})
