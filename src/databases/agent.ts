@@ -163,7 +163,7 @@ function endUnpaid(
       await sleep(WORDS_MS)
     },
     async stop(cell, why) {
-      await servers.stop(idOf(cell), why.code === 'budget_exhausted' ? 'budget' : 'balance')
+      await servers.stop(idOf(cell), why.code === 'budget_exhausted' ? 'budget' : 'balance', why)
       awake.refuse(idOf(cell), undefined)
     },
   })

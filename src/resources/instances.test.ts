@@ -288,6 +288,30 @@ test(
     }),
 )
 
+test(
+  'a use that waits for an instance which is ended rejects with the reason of that end',
+  { skip },
+  () =>
+    withWorld(async ({ state, resource }) => {
+      const life = Promise.withResolvers<void>()
+      life.promise.catch(() => undefined)
+      const instances = createInstances({
+        state,
+        log: quiet,
+        idleMs: IDLE_MS,
+        prepare: async () => async () => ({
+          ready: () => life.promise,
+          end: async () => life.reject(new Error('it was stopped before it answered')),
+        }),
+      })
+      const begun = Promise.withResolvers<void>()
+      const used = instances.use(resource, WAKER, signal, () => begun.resolve())
+      await begun.promise
+      const why = new Error('nothing is left of the budget')
+      await Promise.all([assert.rejects(used, why), instances.stop(resource.id, 'budget', why)])
+    }),
+)
+
 test('the interval of each life has its waker and the cause of its end', { skip }, () =>
   withWorld(async (world, of) => {
     const instances = of()

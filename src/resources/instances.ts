@@ -36,8 +36,8 @@ export interface Instances<R extends Resource, I extends Instance> {
     signal: AbortSignal,
     begun?: (instance: I) => void,
   ): Promise<UsedInstance<I>>
-  /** Ends the instance now; the next use starts another. */
-  stop(key: string, cause: SleepCause): Promise<void>
+  /** Ends the instance now; the next use starts another. Uses that wait for this one reject with `why`. */
+  stop(key: string, cause: SleepCause, why?: Error): Promise<void>
   /** Ends all instances of a resource now. */
   stopAll(id: string, cause: SleepCause): Promise<void>
   /** Ends those of a resource that have other keys, each once nobody uses it. */
@@ -89,8 +89,12 @@ type InstanceEntry<I> = {
   isReady?: true
   /** Its end was tried: it may be half gone, so nobody uses it any more. */
   ending?: SleepCause
+  /** For those that wait until it is ready. */
+  why?: Error | undefined
   timer?: NodeJS.Timeout | undefined
 }
+
+type InstanceEnd = { readonly cause: SleepCause; readonly why?: Error | undefined }
 
 const READY_MAX_MS = 60_000
 
@@ -135,12 +139,12 @@ class OwnInstances<R extends Resource, I extends Instance> implements Instances<
     } catch (error) {
       release()
       if (one.users === 0 && this.#running.get(key) === one) await this.stop(key, 'failed')
-      throw error
+      throw one.why ?? error
     }
   }
 
-  stop(key: string, cause: SleepCause): Promise<void> {
-    return this.#fenced(key, cause, async () => undefined)
+  stop(key: string, cause: SleepCause, why?: Error): Promise<void> {
+    return this.#fenced(key, { cause, why }, async () => undefined)
   }
 
   async stopAll(id: string, cause: SleepCause): Promise<void> {
@@ -160,7 +164,7 @@ class OwnInstances<R extends Resource, I extends Instance> implements Instances<
   }
 
   without<T>(key: string, work: () => Promise<T>): Promise<T> {
-    return this.#fenced(key, 'change', work)
+    return this.#fenced(key, { cause: 'change' }, work)
   }
 
   running() {
@@ -222,11 +226,11 @@ class OwnInstances<R extends Resource, I extends Instance> implements Instances<
     })
   }
 
-  #fenced<T>(key: string, cause: SleepCause, work: () => Promise<T>): Promise<T> {
+  #fenced<T>(key: string, end: InstanceEnd, work: () => Promise<T>): Promise<T> {
     const before = this.#fences.get(key)
     const done = (async () => {
       await before
-      await this.#end(key, cause)
+      await this.#end(key, end)
       return await work()
     })()
     const settled = () => {
@@ -247,10 +251,11 @@ class OwnInstances<R extends Resource, I extends Instance> implements Instances<
     }
   }
 
-  async #end(key: string, cause: SleepCause): Promise<void> {
+  async #end(key: string, { cause, why }: InstanceEnd): Promise<void> {
     const one = this.#running.get(key)
     if (one === undefined) return
     one.ending ??= cause
+    one.why ??= why
     this.#deps.changed?.(one.id)
     clearTimeout(one.timer)
     const instance = await one.instance.catch(() => undefined)

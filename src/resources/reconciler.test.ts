@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fault } from '#contract/errors.ts'
+import { UNPAID_WORDS } from '#contract/passing-reasons.ts'
 import { whyNoState } from '#postgres/testing-url.ts'
 import { ACCOUNT, OTHER, add, reconciling, rowOf, withState } from './reconciler.fixture.ts'
 import { NotYet, type ReconcilerDeps } from './reconciler.ts'
@@ -52,6 +53,29 @@ test('the reason of a failed try is not that of a wish that came meanwhile', { s
       assert.deepEqual(seen, [null, null])
     })
   }),
+)
+
+test(
+  'a resource that cannot be paid before it was made has not failed, and says why it waits',
+  { skip },
+  () =>
+    withState(async (state) => {
+      const seen: unknown[] = []
+      const deps: Partial<ReconcilerDeps> = {
+        againMs: 1,
+        async deploy({ id }) {
+          const row = await rowOf(state, id)
+          seen.push(`${row?.actual} ${row?.reason}`)
+          if (seen.length < 3) throw fault('budget_exhausted', `${UNPAID_WORDS.budget}: ${id}`)
+        },
+      }
+      await reconciling(state, deps, async (reaches) => {
+        const id = await add(state, 'one')
+        await reaches(id, { actual: 'deployed' })
+        const waits = `deploying ${UNPAID_WORDS.budget}: ${id}`
+        assert.deepEqual(seen, ['deploying null', waits, waits])
+      })
+    }),
 )
 
 test('a deployment ends when its account wants the resource no more', { skip }, () =>

@@ -4,7 +4,7 @@
 import { sleep } from '#base/clock.ts'
 import { ErgonError, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
-import { TRIED_AGAIN } from '#contract/passing-reasons.ts'
+import { isUnpaidReason, TRIED_AGAIN } from '#contract/passing-reasons.ts'
 import type { State } from '#state/connect.ts'
 import { NotWanted } from './instances.ts'
 import type { Resource } from './resource.ts'
@@ -228,7 +228,12 @@ async function settle(
     if (signal.aborted || error instanceof NotWanted || error instanceof NotYet) return 'again'
     log[isAgain ? 'debug' : 'error']('A resource could not be changed', { kind, id, wanted, error })
     const why = whyOf(error)
-    await move('failed', why)
+    const isMade = actual !== 'deploying' && !NOT_MADE.has(actual)
+    // Nothing of it has failed.
+    await move(
+      wanted === 'deployed' && !isMade && isUnpaidReason(why) ? 'deploying' : 'failed',
+      why,
+    )
     return why === TRIED_AGAIN ? 'again' : 'later'
   }
 }

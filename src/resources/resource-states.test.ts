@@ -25,6 +25,7 @@ test('the machine refuses moves that it does not have', { skip }, () =>
     for (const to of ['deployed', 'crash_loop']) await assert.rejects(move(to), refused, to)
     for (const to of [
       'deploying',
+      'deploying',
       'failed',
       'deploying',
       'deployed',

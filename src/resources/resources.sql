@@ -51,7 +51,8 @@ begin
   select actual into was from resources where id = of_id for update;
   if (was, reached) not in (
     ('pending', 'deploying'), ('pending', 'failed'), ('pending', 'suspended'), ('pending', 'deleted'),
-    ('deploying', 'deployed'), ('deploying', 'failed'), ('deploying', 'suspended'), ('deploying', 'deleted'),
+    ('deploying', 'deploying'), ('deploying', 'deployed'), ('deploying', 'failed'), ('deploying', 'suspended'),
+    ('deploying', 'deleted'),
     ('failed', 'deploying'), ('failed', 'failed'), ('failed', 'suspended'), ('failed', 'deleted'),
     ('deployed', 'deployed'), ('deployed', 'crash_loop'), ('deployed', 'failed'), ('deployed', 'suspended'),
     ('deployed', 'deleted'),

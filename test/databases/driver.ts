@@ -53,8 +53,12 @@ export async function makeDatabase(ergon: Ergon, name: string, ...flags: string[
 export const endOf = (client: pg.Client): Promise<Error & { readonly code?: string }> =>
   new Promise((resolve) => client.once('error', resolve))
 
-export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  const lastMs = performance.now() + WAIT_MS
+export async function until(
+  what: string,
+  holds: () => boolean | Promise<boolean>,
+  waitMs = WAIT_MS,
+): Promise<void> {
+  const lastMs = performance.now() + waitMs
   while (!(await holds())) {
     assert.ok(performance.now() < lastMs, what)
     await pause(50)

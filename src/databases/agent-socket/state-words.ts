@@ -1,4 +1,5 @@
 // The last messages of databases that cannot be used now, for the drivers of their clients.
+import { isUnpaidReason, UNPAID_WORDS } from '#contract/passing-reasons.ts'
 import type { FatalError } from '#wire/messages.ts'
 import type { HeldFor } from '#resources/resource.ts'
 import { budgetUsed, UNPAID } from './energy-words.ts'
@@ -15,6 +16,12 @@ export const notStartingWords = (name: string): FatalError => ({
   message: 'the server of the database does not start',
   hint: `The reason: ergon db show ${name}. It is tried again by itself.`,
 })
+
+/** It is not there yet, or not as its account wants it, for this reason of the API. */
+export function reasonWords(name: string, reason: string): FatalError {
+  if (reason.startsWith(UNPAID_WORDS.budget)) return budgetUsed(name)
+  return isUnpaidReason(reason) ? UNPAID : notStartingWords(name)
+}
 
 const HELD: Readonly<Record<Exclude<HeldFor, 'budget' | null>, FatalError>> = {
   balance: UNPAID,

@@ -43,6 +43,11 @@ export async function recoverIn(
   }
   await cell.stop()
   const last = await begin({ readyMaxMs: JOB_MS_MAX, settings: { recovery_target_time: '' } })
-  await last.ready(signal)
-  return last
+  try {
+    await last.ready(signal)
+    return last
+  } catch (error) {
+    await last.stop()
+    throw error
+  }
 }

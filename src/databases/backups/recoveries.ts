@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import type { DatabaseRoles } from '#databases/server/make-database.ts'
 import type { Servers } from '#databases/server/servers.ts'
 import type { AgentCore } from '#node/agent-part.ts'
+import { isUnpayable } from '#charging/faults.ts'
+import { cellNameOf } from '#databases/server/cell-name.ts'
 import { NotYet } from '#resources/reconciler.ts'
 import type { Resource } from '#resources/resource.ts'
 import { restoredFolderOf } from './backups-cell.ts'
@@ -13,7 +15,7 @@ import { placeRestored, restoredOf, type Restored } from './restored.ts'
 type Restoring = Resource & DatabaseRoles
 
 export interface Recoveries {
-  /** Throws NotYet until a restored database is recovered, and why it cannot be. */
+  /** Throws NotYet until a restored database is recovered, and why it cannot be: also where it cannot be paid now. */
   recover(database: Restoring, signal: AbortSignal): Promise<void>
   /** Ends a recovery that goes on. */
   cancel(id: string): Promise<void>
@@ -22,7 +24,7 @@ export interface Recoveries {
 }
 
 export function createRecoveries(core: AgentCore, servers: Servers): Recoveries {
-  const { state, log, data } = core
+  const { state, log, data, accountCells } = core
   const running = new Map<string, { readonly ending: AbortController; done: Promise<void> }>()
 
   const waiting = (id: string) => join(restoredFolderOf(core), id)
@@ -40,6 +42,8 @@ export function createRecoveries(core: AgentCore, servers: Servers): Recoveries 
       await state.query("update database_restores set status = 'done' where database = $1", [id])
     } catch (error) {
       if (signal.aborted) return
+      // The next try says so, and goes on from the files as they are.
+      if (isUnpayable(error)) return log.info('A recovery cannot be paid', { id })
       log.error('A restored database could not be recovered', { id, error })
       if (!(error instanceof BackupFault)) return
       await servers.remove(id)
@@ -57,6 +61,7 @@ export function createRecoveries(core: AgentCore, servers: Servers): Recoveries 
       const restored = await restoredOf(state, id)
       if (restored === undefined) return
       if (!running.has(id)) {
+        await accountCells.admit(cellNameOf(id), database.account)
         const ending = new AbortController()
         const done = begin(database, restored, AbortSignal.any([signal, ending.signal]))
           .catch((error: unknown) => log.error('A restored database waits', { id, error }))

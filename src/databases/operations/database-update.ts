@@ -40,6 +40,9 @@ export async function updateDatabase(
       bytesOfSize(size, DATABASE_SIZES),
     ])
   await setEnergyBudget(transaction, { id, account, budget, operations: LIMITED })
+  // A database that waited for energy before its first start does not wait for its next try.
+  if (budget !== undefined && !SWITCHED.has(database.actual))
+    await transaction.query("select want_resource($1, 'deployed')", [id])
   if (upgrade === true) {
     await transaction.query('update databases set wants_upgrade = true where id = $1', [id])
     await transaction.query("select want_resource($1, 'deployed')", [id])

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
-import { TRIED_AGAIN } from '#contract/passing-reasons.ts'
+import { UNPAID } from '#databases/agent-socket/energy-words.ts'
+import { TRIED_AGAIN, UNPAID_WORDS } from '#contract/passing-reasons.ts'
 import type { Awake } from '#databases/agent-socket/awake.ts'
 import { decoyVerifier } from '#databases/logins/scram.ts'
 import { quiet } from '#postgres/testing.ts'
@@ -61,9 +62,9 @@ async function clientSocket(t: TestContext): Promise<{ client: Socket; socket: S
   return { client, socket }
 }
 
-const unused = () => assert.fail('a server is asked for')
 const payer = () => ({ cpuNs: 0, isServed: false })
 
+const unused = () => assert.fail('a server is asked for')
 
 test('a database whose change failed says so, and one that is being made says that', async (t) => {
   const { converse } = createConversations({
@@ -85,6 +86,13 @@ test('a database whose change failed says so, and one that is being made says th
     assert.match(error.fatal.hint ?? '', /ergon db show notes/)
     return true
   })
+  const budget = `${UNPAID_WORDS.budget}: db_1`
+  await assert.rejects(refusedWith(budget), (error: LoginRefusal) => {
+    assert.equal(error.fatal.code, '53400')
+    assert.match(error.fatal.message, /energy budget of this database is used up/)
+    return true
+  })
+  await assert.rejects(refusedWith(UNPAID_WORDS.balance), { message: UNPAID.message })
   await assert.rejects(refusedWith(null), { message: 'the database is being made ready' })
 })
 

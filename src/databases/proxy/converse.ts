@@ -1,7 +1,7 @@
 // The session of a client that is logged in: its database is started, a backend is found, and bytes are relayed.
 import type { Socket } from 'node:net'
 import type { Logger } from '#base/log.ts'
-import { notStartingWords, suspendedWords } from '#databases/agent-socket/state-words.ts'
+import { reasonWords, suspendedWords } from '#databases/agent-socket/state-words.ts'
 import { SESSIONS_MAX } from '#databases/agent-socket/session-shares.ts'
 import { BackendRefusal, type BackendPlace, type Backends } from './backends.ts'
 import type { Cancels } from './cancels.ts'
@@ -140,7 +140,7 @@ function demandServed(socket: Socket, role: Role, parameters: ReadonlyMap<string
         ? suspendedWords({ name: role.databaseName, held: role.held })
         : role.reason === null
           ? STARTING
-          : notStartingWords(role.databaseName),
+          : reasonWords(role.databaseName, role.reason),
     )
 }
 

@@ -117,8 +117,8 @@ export interface Servers {
   ): Promise<{ socketPath: string; release(): void }>
   /** The databases whose servers run, with their accounts. */
   running(): readonly { readonly id: string; readonly account: string }[]
-  /** Ends a server now; the next use starts it. */
-  stop(id: string, cause: SleepCause): Promise<void>
+  /** Ends a server now; the next use starts it. Work that waits for the server, or has it for itself, rejects with `why`. */
+  stop(id: string, cause: SleepCause, why?: Error): Promise<void>
   /** Does work on the files of a database whose server is stopped; each use waits for the end. */
   without<T>(id: string, work: () => Promise<T>): Promise<T>
   close(): void
@@ -128,6 +128,7 @@ type Server = Instance & { readonly socketPath: string }
 
 export function createServers(deps: ServersDeps): Servers {
   const closing = new AbortController()
+  const alone = createAlone()
   const instances = createInstances<Resource, Server>({
     state: deps.state,
     log: deps.log,
@@ -151,29 +152,65 @@ export function createServers(deps: ServersDeps): Servers {
       }
     },
     use,
-    stop: (id, cause) => instances.stop(id, cause),
+    stop: async (id, cause, why) =>
+      void (alone.end(id, why) || (await instances.stop(id, cause, why))),
     without: (id, work) => instances.without(id, work),
     recover: (database, restored, signal) =>
-      instances.without(database.id, () => recoverFirst(deps, { database, restored }, signal)),
+      instances.without(database.id, () =>
+        alone.run(database.id, signal, (own) => recoverFirst(deps, { database, restored }, own)),
+      ),
     remove: (id, before) =>
       instances.without(id, async () => {
         await before?.()
         await rm(join(deps.folder, id), { recursive: true, force: true })
         await deps.cells.disown(cellNameOf(id))
       }),
-    async alone(database, work) {
-      const server = await startServer(deps, database, closing.signal)
-      try {
-        await server.ready(closing.signal)
-        return await work()
-      } finally {
-        await server.end('change')
-      }
-    },
+    alone: (database, work) =>
+      alone.run(database.id, closing.signal, async (signal) => {
+        const server = await startServer(deps, database, closing.signal)
+        try {
+          await server.ready(signal)
+          const done = await work()
+          signal.throwIfAborted()
+          return done
+        } finally {
+          await server.end('change')
+        }
+      }),
     running: () => instances.running(),
     close() {
       instances.close()
       closing.abort()
+    },
+  }
+}
+
+/** Work that has a server for itself: uses wait for its end, and so would a stop. */
+function createAlone() {
+  const running = new Map<string, AbortController>()
+  return {
+    async run<T>(
+      id: string,
+      signal: AbortSignal,
+      work: (signal: AbortSignal) => Promise<T>,
+    ): Promise<T> {
+      const ending = new AbortController()
+      running.set(id, ending)
+      try {
+        return await work(AbortSignal.any([signal, ending.signal]))
+      } catch (error) {
+        // The work fails of the end of its server.
+        ending.signal.throwIfAborted()
+        throw error
+      } finally {
+        running.delete(id)
+      }
+    },
+    /** Ends such work with a reason; false where there is none. */
+    end(id: string, why: Error | undefined): boolean {
+      const one = why === undefined ? undefined : running.get(id)
+      one?.abort(why)
+      return one !== undefined
     },
   }
 }
