@@ -43,7 +43,7 @@ export const notArchived = (
 /**
  * Resolves when the log of a stopped database is stored, or when it has no backup that needs it. Its server runs once
  * more where the log was not stored in time. Throws why that failed: the files stay, and the caller tries again. Resolves
- * with the last of these tries too: its account is told since when rows may be missing in the backups.
+ * with the last of these tries too: an event tells the account since when rows may be missing in the backups.
  */
 export async function keepLastLog(
   deps: LastLogDeps,

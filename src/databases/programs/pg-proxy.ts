@@ -42,7 +42,7 @@ export type ProxyConfig = AccountingConfig & {
 
 const CONNECTIONS = 4
 const TICK_TIMEOUT_MS = 5000
-/** The status of charges of nobody. */
+/** The status of unattributed requests here. */
 const UNAUTHENTICATED = 401
 /** Some hundred logins. A server needs the rest of a small budget. */
 const AHEAD_NJ = nj(500_000_000n)

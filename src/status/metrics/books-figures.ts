@@ -17,7 +17,7 @@ export type BooksFigures = {
   readonly checkedAgeS: number | undefined
   /** They do not add up: nothing paid is admitted. */
   readonly isHalted: boolean
-  /** Of requests and logins that no account pays for, as of the last check. */
+  /** No account pays for this energy of requests and logins; to the last check. */
   readonly unattributedJ: number
 }
 
