@@ -1,7 +1,15 @@
 // The files of a restored cluster from an archive: nothing is written through a link of the archive.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statfsSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -57,4 +65,29 @@ test('unpackCluster() refuses a copy whose folder of the log, or anything below 
   assert.deepEqual(readdirSync(away), [])
   await unpack('plain', undefined)
   assert.equal(readdirSync(join(folder, 'data', 'pg_wal')).length, 1)
+})
+
+test('unpackCluster() leaves the last tenth of the disk, as all work of tenants does', async (t) => {
+  const place = mkdtempSync(join(tmpdir(), 'ergon-unpack-'))
+  t.after(() => rmSync(place, { recursive: true }))
+  const { bsize, blocks, bavail } = statfsSync(place)
+  const room = Math.floor((bavail - blocks / 10) * bsize)
+  // Between what tenants may take and what is free.
+  const filesBytes = Math.max(0, room) + Math.floor((blocks * bsize) / 20)
+  const plan: RestorePlan = { files: [], filesBytes, log: [], consistent: 0n }
+  const work = { folder: join(place, 'restored'), plan, until: 'end' } as const
+  await assert.rejects(
+    unpackCluster({ blobs: {} as SealedBlobs }, work, () => undefined, signal),
+    /the disk of the node has no room for it/,
+  )
+  await assert.rejects(
+    unpackCluster(
+      { blobs: {} as SealedBlobs, roomOf: async () => filesBytes },
+      work,
+      () => undefined,
+      signal,
+    ),
+    /cannot be unpacked|has no label/,
+  )
+  assert.deepEqual(readdirSync(place), [])
 })

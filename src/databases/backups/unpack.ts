@@ -15,7 +15,8 @@ import {
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { freeBytes, syncTree } from '#artifacts/files.ts'
+import { syncTree } from '#artifacts/files.ts'
+import { tenantRoom } from '#base/tenant-room.ts'
 import { BackupFault, type LogPiece, type RestorePlan } from './plan.ts'
 import type { SealedBlobs } from './sealed-blobs.ts'
 import { SEGMENT_BYTES, segmentName, segmentStart } from './wire.ts'
@@ -30,7 +31,11 @@ const ERROR_CHARACTERS = 300
  * that were read. Throws `blob_missing`, `blob_damaged`, a BackupFault.
  */
 export async function unpackCluster(
-  deps: { readonly blobs: SealedBlobs },
+  deps: {
+    readonly blobs: SealedBlobs
+    /** Bytes that tenants may still take of the disk of a folder. */
+    readonly roomOf?: (folder: string) => Promise<number>
+  },
   work: { readonly folder: string; readonly plan: RestorePlan; readonly until: Until },
   report: (doneBytes: number) => void,
   signal: AbortSignal,
@@ -43,7 +48,8 @@ export async function unpackCluster(
   await mkdir(data, { recursive: true, mode: 0o700 })
   try {
     const logBytes = plan.log.reduce((sum, { begin, end }) => sum + Number(end - begin), 0)
-    if ((await freeBytes(making)) < plan.filesBytes + logBytes)
+    const { roomOf = tenantRoom } = deps
+    if ((await roomOf(making)) < plan.filesBytes + logBytes)
       throw new BackupFault('the disk of the node has no room for it')
     let done = 0
     const counted = (bytes: Buffer) => report((done += bytes.length))
