@@ -45,6 +45,8 @@ const DATABASE_ALARMS = {
   database_log_waiting:
     'the log of a database could not be stored for five minutes, or 256 MB of it wait',
   database_backup_failing: 'the nightly backups of a database failed three times in a row',
+  database_restore_failed:
+    'a restored database was given up after five tries, for a fault of the service; the detail has the error of the last one',
   database_log_lost:
     'a part of the log of a database was never stored: times in it cannot be restored',
 } as const

@@ -1,6 +1,7 @@
 // Restored databases on their way from their files to their first server, beside the reconciler: a long log takes long.
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { ErgonError, messageOf } from '#base/errors.ts'
 import type { DatabaseRoles } from '#databases/server/make-database.ts'
 import type { Servers } from '#databases/server/servers.ts'
 import type { AgentCore } from '#node/agent-part.ts'
@@ -8,6 +9,7 @@ import { isUnpayable } from '#charging/faults.ts'
 import { cellNameOf } from '#databases/server/cell-name.ts'
 import { NotYet } from '#resources/reconciler.ts'
 import type { Resource } from '#resources/resource.ts'
+import { raiseAlarm } from '#state/alarms.ts'
 import { restoredFolderOf } from './backups-cell.ts'
 import { BackupFault } from './plan.ts'
 import { placeRestored, restoredOf, type Restored } from './restored.ts'
@@ -23,8 +25,18 @@ export interface Recoveries {
   remove(id: string): Promise<void>
 }
 
-export function createRecoveries(core: AgentCore, servers: Servers): Recoveries {
+/** A fault of the service is tried so often, with the rests of the reconciler between. */
+const TRIES_MAX = 5
+const UNKNOWN = 'the service could not recover it'
+const INTERNAL = 500
+
+export function createRecoveries(
+  core: Pick<AgentCore, 'state' | 'log' | 'data' | 'accountCells'>,
+  servers: Pick<Servers, 'recover' | 'remove'>,
+): Recoveries {
   const { state, log, data, accountCells } = core
+  /** The tries of each restore that failed for another reason than its backup. */
+  const tries = new Map<string, number>()
   const running = new Map<string, { readonly ending: AbortController; done: Promise<void> }>()
 
   const waiting = (id: string) => join(restoredFolderOf(core), id)
@@ -45,13 +57,20 @@ export function createRecoveries(core: AgentCore, servers: Servers): Recoveries 
       // The next try says so, and goes on from the files as they are.
       if (isUnpayable(error)) return log.info('A recovery cannot be paid', { id })
       log.error('A restored database could not be recovered', { id, error })
-      if (!(error instanceof BackupFault)) return
+      if (!(error instanceof BackupFault)) {
+        const nth = (tries.get(id) ?? 0) + 1
+        tries.set(id, nth)
+        if (nth < TRIES_MAX) return
+        const detail = { database: id, error: messageOf(error) }
+        await raiseAlarm(state, 'database_restore_failed', detail, { key: id })
+      }
       await servers.remove(id)
       await state.query(
         "update database_restores set status = 'failed', reason = $2 where database = $1",
-        [id, error.message],
+        [id, reasonOf(error)],
       )
     }
+    tries.delete(id)
     await state.query('select want_resource(id, desired) from resources where id = $1', [id])
   }
 
@@ -73,7 +92,14 @@ export function createRecoveries(core: AgentCore, servers: Servers): Recoveries 
     cancel,
     async remove(id) {
       await cancel(id)
+      tries.delete(id)
       await rm(waiting(id), { recursive: true, force: true })
     },
   }
 }
+
+/** The account reads the reason: paths and names of the node stay in its log. */
+const reasonOf = (error: unknown): string =>
+  error instanceof BackupFault || (error instanceof ErgonError && error.status < INTERNAL)
+    ? error.message
+    : UNKNOWN
