@@ -11,7 +11,7 @@ import { StartFailure } from './failing-start.ts'
 const TEMPLATE = 'template'
 // The superuser is the agent, by its password. The roles of customers have proved who they are at the proxy, and
 // nobody else may enter the folder of the socket.
-const HOST_RULES = 'local all postgres scram-sha-256\nlocal all all trust\n'
+export const HOST_RULES = 'local all postgres scram-sha-256\nlocal all all trust\n'
 
 /**
  * A copy of a template, which the first database makes. Throws a StartFailure for a database that had files before: an

@@ -1,5 +1,7 @@
 // The database and its roles in a real server.
 import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import {
   cachedInstall,
@@ -9,7 +11,9 @@ import {
   type TestServer,
 } from '#postgres/testing.ts'
 import { connectState, type State } from '#state/connect.ts'
+import { HOST_RULES } from './make-cluster.ts'
 import { makeDatabase } from './make-database.ts'
+import { ownerAddress } from './superuser.ts'
 
 const skip = whyNoServer()
 const NAME = 'notes'
@@ -22,9 +26,13 @@ before(async () => {
 })
 after(async () => await server?.[Symbol.asyncDispose]())
 
-const connect = (database: string): State =>
+const connect = (database: string, role?: string): State =>
   connectState({
-    address: { host: server.socketFolder, database, ...server.superuser },
+    address: {
+      ...(role === undefined
+        ? { host: server.socketFolder, database, ...server.superuser }
+        : ownerAddress(server.socketFolder, role, database)),
+    },
     connections: 1,
     log: quiet,
   })
@@ -91,6 +99,39 @@ test(
       '00000',
     )
     assert.equal(await as(READER), '22023')
+  },
+)
+
+test(
+  'upgraded extensions are the work of a session of the owner, which cannot become the superuser',
+  { skip },
+  async () => {
+    const old = "create extension hstore version '1.4'"
+    await make()
+    assert.equal(await as(OWNER, 'create schema if not exists own', `${old} schema own`), '00000')
+    await using postgres = connect('postgres')
+    writeFileSync(join(server.folder, 'data', 'pg_hba.conf'), HOST_RULES)
+    await postgres.query('select pg_reload_conf()')
+    await using database = connect(NAME)
+    // Code that runs in the session amid the update.
+    await database.query(`create function own.seen() returns event_trigger language plpgsql as $$ begin
+      insert into own.seen values (session_user); end $$`)
+    await database.query('create table own.seen (session text)')
+    await database.query(`grant insert on own.seen to ${OWNER}`)
+    await database.query(
+      "create event trigger seen on ddl_command_end when tag in ('ALTER EXTENSION') execute function own.seen()",
+    )
+    const roles = { owner: OWNER, readers: [], wantsUpgrade: true }
+    await makeDatabase(connect, { ...roles, name: NAME })
+    const { rows } = await database.query<{ session: string }>('select session from own.seen')
+    assert.deepEqual(
+      rows.map(({ session }) => session),
+      [OWNER],
+    )
+    const { rowCount } = await database.query(
+      "select from pg_extension where extname = 'hstore' and extversion <> '1.4'",
+    )
+    assert.equal(rowCount, 1)
   },
 )
 

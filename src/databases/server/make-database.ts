@@ -35,12 +35,14 @@ function quoted(name: string): string {
   return `"${name}"`
 }
 
+/** Opens a database of the server as its superuser, or as a role. */
+export type ConnectAs = (database: string, role?: string) => State
+
 /**
- * Makes the absent roles and databases, and removes unwanted roles. `connect` opens a database of the server as its
- * superuser. The service owns the database itself, so that no role of the customer can drop it or lift its limits.
+ * Makes the absent roles and databases, and removes unwanted roles. The service owns the database itself, so that no role of the customer can drop it or lift its limits.
  */
 export async function makeDatabase(
-  connect: (database: string) => State,
+  connect: ConnectAs,
   { name, owner, readers, wantsUpgrade }: DatabaseRoles & { readonly name: string },
 ): Promise<void> {
   const database = quoted(name)
@@ -67,17 +69,21 @@ export async function makeDatabase(
   for (const reader of readers) await letRead(own, { database, owner, reader })
   for (const role of there.filter((one) => one !== owner && !readers.includes(one)))
     await removeRole(own, { owner, role })
-  if (wantsUpgrade) await upgradeExtensions(own, owner)
+  if (!wantsUpgrade) return
+  await using asOwner = connect(name, owner)
+  await upgradeExtensions(asOwner)
 }
 
-/** As the owner, who created them: PostgreSQL gives the scripts of trusted ones the rights that they need. */
-const upgradeExtensions = (own: State, owner: string): Promise<void> =>
+/**
+ * By a session of the owner, who created them: PostgreSQL gives the scripts of trusted ones the rights that they need,
+ * and the owner can do no more by them than by an update of their own.
+ */
+const upgradeExtensions = (own: State): Promise<void> =>
   own.transaction(async (transaction) => {
     const { rows } = await transaction.query<{ name: string }>(
       `select quote_ident(name) as name from pg_available_extensions
        where installed_version <> default_version and default_version <> 'absent'`,
     )
-    await transaction.query(`set local role ${quoted(owner)}`)
     for (const { name } of rows) await transaction.query(`alter extension ${name} update`)
   })
 

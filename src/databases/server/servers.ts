@@ -18,10 +18,10 @@ import { cellNameOf } from './cell-name.ts'
 import { failureBefore, watchStart, type StartFailure } from './failing-start.ts'
 import { installedIn, type Installed } from './look-inside.ts'
 import { hasFiles, makeCluster, missingFiles } from './make-cluster.ts'
-import { makeDatabase, type DatabaseRoles } from './make-database.ts'
+import { makeDatabase, type ConnectAs, type DatabaseRoles } from './make-database.ts'
 import { KEPT_MAX } from '#databases/proxy/backends.ts'
 import { SESSIONS_MAX } from '#databases/agent-socket/session-shares.ts'
-import { superuserAddress } from './superuser.ts'
+import { ownerAddress, superuserAddress } from './superuser.ts'
 import { STATEMENT_SETTINGS, STATEMENTS_LIBRARY } from './statements.ts'
 
 /** The cells' sockets, which the proxy calls. */
@@ -144,7 +144,9 @@ export function createServers(deps: ServersDeps): Servers {
       await reportingFailure(deps, database, () => makeCluster(deps, database, signal))
       const { socketPath, release } = await use(database, { cause: 'change' }, signal)
       try {
-        await makeDatabase((name) => connectTo(deps, socketPath, { database: name }), database)
+        const connect: ConnectAs = (name, role) =>
+          connectTo(deps, socketPath, { database: name, role })
+        await makeDatabase(connect, database)
         await using own = connectTo(deps, socketPath, { database: database.name })
         return await installedIn(own, await deps.install())
       } finally {
@@ -273,13 +275,25 @@ async function reportingFailure<T>(
 const connectionsMax = (proxies: number): number =>
   SESSIONS_MAX + KEPT_MAX * proxies + SUPERUSER_CONNECTIONS
 
-/** The superuser's connection to a database of a server. */
+/** The superuser's connection to a database of a server, or that of the owner of the database. */
 function connectTo(
   { superuserPassword, log }: ServersDeps,
   socketPath: string,
-  { database, ...more }: { readonly database?: string | undefined; readonly unhurried?: true } = {},
+  {
+    database,
+    role,
+    ...more
+  }: {
+    readonly database?: string | undefined
+    readonly role?: string | undefined
+    readonly unhurried?: true
+  } = {},
 ): State {
-  const address = superuserAddress(dirname(socketPath), superuserPassword.reveal(), database)
+  const folder = dirname(socketPath)
+  const address =
+    role === undefined || database === undefined
+      ? superuserAddress(folder, superuserPassword.reveal(), database)
+      : ownerAddress(folder, role, database)
   const called = 'the server of a database'
   return connectState({ address, connections: 1, log, called, prepares: true, ...more })
 }
