@@ -16,7 +16,6 @@ import { databaseHost } from '#node/report.ts'
 import { installPostgres, type PostgresInstall } from '#postgres/install.ts'
 import { lateAfterMs } from './backups/log-stream.ts'
 import { BACKUPS, BACKUPS_CELL } from './backups/backups-cell.ts'
-import { notArchived } from './backups/last-log.ts'
 import type { CertificateFiles } from '#node/certificate-pair.ts'
 import { createServedCertificate } from './certificate/served.ts'
 import { createFrontCell, frontParts, PROXY, PROXY_CELLS, proxyNames } from './front-cell.ts'
@@ -74,8 +73,6 @@ async function open(core: AgentCore, starting: AbortSignal): Promise<AgentPart> 
   const watch = createWatch({ ...core, warnings: awake.warnings })
   const read = createStoredReader()
   const beside = async (server: RunningServer, signal: AbortSignal) => {
-    // First: until then a restore takes the log of the life before as the whole log.
-    await notArchived(core, server.id)
     await watch.ask(server.id).catch(() => undefined)
     const size = sizeDepsOf(core, { server, read, watch, awake })
     const statements = { ...core, database: server, connect: server.connect }

@@ -6,6 +6,7 @@ import type { Logger } from '#base/log.ts'
 import { raiseAlarm } from '#state/alarms.ts'
 import type { StateAddress } from '#state/connect.ts'
 import { openReplication, type Replication } from '#state/replication.ts'
+import { BackupFault } from './plan.ts'
 import { createLogStream, type LogStream, type LogStreamDeps } from './log-stream.ts'
 import { positionOf, positionText, segmentStart } from './wire.ts'
 
@@ -65,19 +66,29 @@ export function createArchive(
   }
 }
 
-/** From where the stored log ends, or from where the server's slot begins. */
+/**
+ * From where the stored log ends, or from where the server's slot begins. Throws until this life of the server is
+ * recorded, because its end is that of this life alone.
+ */
 async function openStream(
   deps: ArchiveDeps,
   replication: Replication,
   id: string,
 ): Promise<LogStream> {
-  const kept = await openSlot(replication)
-  const [system] = await replication.query('IDENTIFY_SYSTEM')
-  const { rows } = await deps.state.query<{ end: string | null }>(
-    'select max(end_lsn)::text as end from database_wal where database = $1',
+  const { rows } = await deps.state.query<{
+    end: string | null
+    life: string
+    is_archived: boolean
+  }>(
+    `select (select max(end_lsn)::text from database_wal where database = id) as end, lives::text as life, is_archived
+     from databases where id = $1`,
     [id],
   )
-  const end = rows[0]?.end
+  const { end, life = '', is_archived: isEarly } = rows[0] ?? {}
+  if (isEarly !== false) throw new BackupFault('the life of the server is not recorded yet')
+  const kept = await openSlot(replication)
+  const atMs = deps.clock.wallMs()
+  const [system] = await replication.query('IDENTIFY_SYSTEM')
   const stored = typeof end === 'string' ? positionOf(end) : kept
   if (kept > stored) await tellLost(deps, id, { from: stored, to: kept })
   const from = kept > stored ? kept : stored
@@ -85,7 +96,14 @@ async function openStream(
   if (written - from >= LATE_BYTES)
     await deps.state.query('select tell_late_log($1, $2)', [id, String(written - from)])
   const copy = replication.copy(`START_REPLICATION SLOT ${SLOT} PHYSICAL ${positionText(from)}`)
-  return createLogStream(deps, copy, { id, from, written, timeline: Number(system?.['timeline']) })
+  const timeline = Number(system?.['timeline'])
+  return createLogStream(deps, copy, {
+    id,
+    life,
+    from,
+    written: { position: written, atMs },
+    timeline,
+  })
 }
 
 /** Makes the server keep the unstored log; returns the first position that it has. */

@@ -27,19 +27,6 @@ export type LastLogDeps = {
   readonly followedMs?: number
 }
 
-/** From a start on: until the process of backups says that the whole log of this life is stored. */
-export const notArchived = (
-  { state, log }: Pick<AgentCore, 'state' | 'log'>,
-  id: string,
-): Promise<unknown> =>
-  state
-    .query(
-      `update databases set is_archived = false,
-         log_stored_at = case when is_archived then ledger_now() else log_stored_at end where id = $1`,
-      [id],
-    )
-    .catch((error: unknown) => log.warn('A start was not recorded', { id, error }))
-
 /**
  * Resolves when the log of a stopped database is stored, or when it has no backup that needs it. Its server runs once
  * more where the log was not stored in time. Throws why that failed: the files stay, and the caller tries again. Resolves

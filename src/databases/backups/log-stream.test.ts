@@ -10,13 +10,16 @@ import { createLogStream } from './log-stream.ts'
 import type { SealedBlobs } from './sealed-blobs.ts'
 
 const AT = 16n
+const WRITTEN = { position: AT, atMs: 0 }
+const POSTGRES_EPOCH_MS = 946_684_800_000
 
 /** A message with bytes of the log (chapter 55.4 of PostgreSQL 16, XLogData). */
-function logBytes(bytes: Buffer, at = AT): Buffer {
+function logBytes(bytes: Buffer, at = AT, sentMs = POSTGRES_EPOCH_MS): Buffer {
   const head = Buffer.alloc(25)
   head.write('w')
   head.writeBigUInt64BE(at, 1)
   head.writeBigUInt64BE(at + BigInt(bytes.length), 9)
+  head.writeBigInt64BE(BigInt(sentMs - POSTGRES_EPOCH_MS) * 1000n, 17)
   return Buffer.concat([head, bytes])
 }
 
@@ -53,7 +56,7 @@ test('a store that fails ends the stream of a server that says nothing more', as
   const stream = createLogStream(
     { state, blobs, clock: systemClock, mark: () => undefined, restMs: 5 },
     silentAfter([logBytes(Buffer.from('commit'))]),
-    { id: 'db_a', from: AT, written: AT, timeline: 1 },
+    { id: 'db_a', life: '1', from: AT, written: WRITTEN, timeline: 1 },
   )
   const running = stream.run()
   await once(asked.resume(), 'end')
@@ -89,8 +92,9 @@ async function follow(messages: readonly Buffer[]) {
   const deps = { state: { query } as unknown as Queryable, blobs, clock: systemClock }
   const log = createLogStream({ ...deps, mark: () => undefined, restMs: 3_600_000 }, copy, {
     id: 'db_a',
+    life: '1',
     from: AT,
-    written: AT,
+    written: WRITTEN,
     timeline: 1,
   })
   const error = await log.run().then(
@@ -143,4 +147,51 @@ test('a long log is stored in pieces without a request of the server', async () 
     ['0/400010', '0/800010'],
   ])
   assert.match(error ?? '', /left before/)
+})
+
+test('a log that waits behind a slow store is not told to be stored up to the end of the wait', async () => {
+  const startMs = 1_800_000_000_000
+  let nowMs = startMs
+  const clock = { wallMs: () => nowMs, monotonicMs: () => nowMs }
+  const told: number[] = []
+  const blobs = {
+    async put(bytes: AsyncIterable<Buffer>) {
+      await buffer(bytes)
+      // The store is slow, and the server writes meanwhile.
+      nowMs += 60_000
+      return { blob: {}, size: 1, key: {} }
+    },
+  } as unknown as SealedBlobs
+  const query = async (text: string, values: readonly unknown[]) => {
+    if (text.includes('log_stored(')) told.push(Number(values[1]) - startMs)
+    return { rows: [], rowCount: 0 }
+  }
+  const piece = Buffer.alloc(4_194_304, 'x')
+  const at = (nth: number) => AT + BigInt(nth * piece.length)
+  const copy = silentAfter(
+    [0, 1, 2, 3].map((nth) => logBytes(piece, at(nth), startMs + nth * 1000)),
+  )
+  const stream = createLogStream(
+    {
+      state: { query } as unknown as Queryable,
+      blobs,
+      clock,
+      mark: () => undefined,
+      restMs: 3_600_000,
+    },
+    copy,
+    { id: 'db_a', life: '1', from: AT, written: { position: AT, atMs: startMs }, timeline: 1 },
+  )
+  const running = stream.run()
+  while (told.length < 4) await new Promise((resolve) => setImmediate(resolve))
+  // Each piece has all that the server had written when it sent the piece before.
+  assert.deepEqual(told, [0, 0, 0, 1000])
+  // A server that has been silent for long has written no more.
+  await stream.flush()
+  nowMs += 60_000
+  await stream.flush()
+  await stream.flush()
+  assert.equal(told.at(-1), 4 * 60_000 + 60_000 - 5000)
+  copy.fail(new Error('over'))
+  await assert.rejects(running, /over/)
 })

@@ -2,6 +2,7 @@
 import type { Clock } from '#base/clock.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { ReplicationCopy } from '#state/replication.ts'
+import { createLogEnds, type LogEnd } from './log-ends.ts'
 import { BackupFault } from './plan.ts'
 import type { SealedBlobs } from './sealed-blobs.ts'
 import { logMessage, positionText, storedTo } from './wire.ts'
@@ -27,7 +28,9 @@ export type LogStream = {
 const PIECE_BYTES_MAX = 4_194_304
 const PUT_MS = 60_000
 const STATUS_MS = 10_000
-const ARCHIVED = 'update databases set is_archived = true, is_log_late = false where id = $1'
+/** Not of a later life, whose log is not stored yet. */
+const ARCHIVED =
+  'update databases set is_archived = true, is_log_late = false where id = $1 and lives = $2'
 /** Log that waits longer raises an alarm, long before the server drops it. */
 const LATE_MS = 300_000
 
@@ -36,9 +39,10 @@ export const lateAfterMs = (restMs: number): number => Math.max(LATE_MS, 3 * res
 
 export type LogStreamBegin = {
   readonly id: string
+  /** The number of this life of the server. */
+  readonly life: string
   readonly from: bigint
-  /** The end of the server's log. */
-  readonly written: bigint
+  readonly written: LogEnd
   readonly timeline: number
 }
 
@@ -46,11 +50,11 @@ export type LogStreamBegin = {
 export function createLogStream(
   { state, blobs, clock, restMs, mark }: LogStreamDeps,
   copy: ReplicationCopy,
-  { id, from, timeline, ...begin }: LogStreamBegin,
+  { id, life, from, timeline, written }: LogStreamBegin,
 ): LogStream {
-  let written = begin.written
-  /** The end of the log at a time: the next one to reach. */
-  let goal = { position: written, atMs: clock.wallMs() }
+  const ends = createLogEnds(clock, written)
+  /** The next end of the log to reach. */
+  let goal = written
   let stored = from
   let arrived = from
   let waiting: Buffer[] = []
@@ -76,7 +80,7 @@ export function createLogStream(
     }
     if (stored >= goal.position) {
       await state.query('select log_stored($1, $2, $3)', [id, goal.atMs, lateAfterMs(restMs)])
-      goal = { position: written, atMs: clock.wallMs() }
+      goal = ends.last()
     }
     tell()
     mark()
@@ -95,19 +99,21 @@ export function createLogStream(
       const status = setInterval(tell, STATUS_MS)
       try {
         for await (const message of copy.messages) {
+          ends.work()
           const said = logMessage(message)
-          written = said?.written ?? written
           if (said?.kind === 'log') {
+            ends.hear(said)
             waiting.push(said.bytes)
             arrived = said.at + BigInt(said.bytes.length)
           }
           const isLarge = arrived - stored >= PIECE_BYTES_MAX
           if (isLarge || (said?.kind === 'alive' && said.wantsReply)) await flush()
+          ends.wait()
         }
         await work
         if (stored !== arrived) throw new BackupFault('the server left before its log was stored')
         // The server stopped in order: it has waited for the last byte.
-        await state.query(ARCHIVED, [id])
+        await state.query(ARCHIVED, [id, life])
       } finally {
         clearInterval(timer)
         clearInterval(status)

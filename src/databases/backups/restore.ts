@@ -4,26 +4,24 @@ import { join } from 'node:path'
 import type { BackupJob, WorkDeps } from './job.ts'
 import { planRestore, type WantedRestore } from './plan.ts'
 import { openProgress } from './progress.ts'
+import { storeWanted } from './store-wanted.ts'
 import { unpackCluster, type Until } from './unpack.ts'
 import { positionText } from './wire.ts'
-import { storeLog, wakeServer } from './woken-server.ts'
 
-/** Throws a BackupFault, NotAwake, and the errors of unpackCluster(). A deletion ends it without an error. */
+/** Throws a BackupFault and the errors of unpackCluster(). A deletion ends it without an error. */
 export async function restore(
   deps: WorkDeps,
   { id, database }: BackupJob,
   ending: AbortSignal,
 ): Promise<void> {
   const { state } = deps
-  const { rows } = await state.query<WantedRestore & { is_awake: boolean }>(
-    `select r.source, r.backup, r.until, n.wanted = 'deployed' and not d.is_archived as is_awake
-     from database_restores r join databases d on d.id = r.source join resources n on n.id = r.source
-     where r.database = $1`,
+  const { rows } = await state.query<WantedRestore>(
+    'select source, backup, until from database_restores where database = $1',
     [id],
   )
   const [wanted] = rows
   if (wanted === undefined) return
-  if (wanted.is_awake && wanted.backup === null) await storeAll(deps, database, ending)
+  if (wanted.backup === null) await storeWanted(deps, { database, until: wanted.until }, ending)
   const plan = await planRestore(state, wanted)
   const until: Until = wanted.backup === null ? (wanted.until ?? 'end') : 'consistent'
   const gone = new AbortController()
@@ -49,15 +47,4 @@ export async function restore(
   )
   if (rowCount === 0) await rm(folder, { recursive: true, force: true })
   else await state.query("select want_resource($1, 'deployed')", [id])
-}
-
-/** Stores the log of a source that is awake. */
-async function storeAll(deps: WorkDeps, database: string, ending: AbortSignal): Promise<void> {
-  await using server = await wakeServer(deps, database, ending)
-  try {
-    await storeLog(deps, { database, address: server.address }, server.signal)
-  } catch (error) {
-    server.signal.throwIfAborted()
-    throw error
-  }
 }

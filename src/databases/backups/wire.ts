@@ -1,10 +1,16 @@
 // Messages of the streaming replication protocol (PostgreSQL 16, chapters 55.4 and 55.7), and positions in the log.
 
-/** `written` is the end of the server's log. */
-export type LogMessage = { readonly written: bigint } & (
-  | { readonly kind: 'log'; readonly at: bigint; readonly bytes: Buffer }
+export type LogMessage =
+  | {
+      readonly kind: 'log'
+      readonly at: bigint
+      readonly bytes: Buffer
+      /** The end of the server's log. */
+      readonly written: bigint
+      /** The server's clock gives it. */
+      readonly sentMs: number
+    }
   | { readonly kind: 'alive'; readonly wantsReply: boolean }
-)
 
 const LOG_HEADER = 25
 const POSTGRES_EPOCH_MS = 946_684_800_000n
@@ -17,10 +23,10 @@ export function logMessage(message: Buffer): LogMessage | undefined {
       kind: 'log',
       at: message.readBigUInt64BE(1),
       written: message.readBigUInt64BE(9),
+      sentMs: Number(message.readBigInt64BE(17) / 1000n + POSTGRES_EPOCH_MS),
       bytes: message.subarray(LOG_HEADER),
     }
-  if (kind === 'k')
-    return { kind: 'alive', written: message.readBigUInt64BE(1), wantsReply: message[17] === 1 }
+  if (kind === 'k') return { kind: 'alive', wantsReply: message[17] === 1 }
   return undefined
 }
 

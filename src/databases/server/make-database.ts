@@ -75,8 +75,8 @@ export async function makeDatabase(
 }
 
 /**
- * By a session of the owner, who created them: PostgreSQL gives the scripts of trusted ones the rights that they need,
- * and the owner can do no more by them than by an update of their own.
+ * The session is the owner's, who created them: PostgreSQL gives the scripts of trusted ones the rights that they need.
+ * Code of the owner has no more rights there than in an update of their own.
  */
 const upgradeExtensions = (own: State): Promise<void> =>
   own.transaction(async (transaction) => {

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Logger, Secret } from '#base/log.ts'
+import { onceDone } from '#base/once-done.ts'
 import type { SleepCause } from '#contract/intervals.ts'
 import type { Cell, Cells } from '#cells/cell.ts'
 import type { PostgresInstall } from '#postgres/install.ts'
@@ -14,6 +15,7 @@ import { connectState, type Queryable, type State } from '#state/connect.ts'
 import { holdSessions } from './hold-sessions.ts'
 import { recoverIn, type OwnCell } from '#databases/backups/recover-in.ts'
 import { adopt, type Restored } from '#databases/backups/restored.ts'
+import { beginLife } from './begin-life.ts'
 import { cellNameOf } from './cell-name.ts'
 import { failureBefore, watchStart, type StartFailure } from './failing-start.ts'
 import { installedIn, type Installed } from './look-inside.ts'
@@ -238,12 +240,14 @@ async function startServer(
   const slow = (milli: number | undefined) => cell.limitCpu('size', milli)
   const server = { ...database, folder, install, connect, slow, hold: () => holdSessions(cell) }
   deps.changed(database, true)
+  const begun = onceDone(() => beginLife(deps.state, database.id))
   const beside = deps.beside(server, AbortSignal.any([ending.signal, closing]))
   return {
     socketPath: cell.socket,
     async ready(signal) {
       await Promise.race([cell.ready(signal), failed])
       watch.settle()
+      await begun()
     },
     async end() {
       watch.settle()
