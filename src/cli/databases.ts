@@ -4,7 +4,7 @@ import { CHANGE_UNDER_WAY, isUnpaidReason } from '#contract/passing-reasons.ts'
 import { apiGet, apiPatch, replyOf } from './client.ts'
 import { CommandError, EXIT, printLabelled, type LabelledText } from './output.ts'
 import type { GlobalOptions } from './profile.ts'
-import type { backupReply, databaseReply, databaseUrl } from '#contract/databases.ts'
+import type { backupList, backupReply, databaseReply, databaseUrl } from '#contract/databases.ts'
 import type { ReplyOf } from '#contract/reply-of.ts'
 
 export type Database = ReplyOf<typeof databaseReply>
@@ -128,10 +128,29 @@ export const RESTORE_STEPS = {
 const restoreWords = ({ step, done_bytes: done }: NonNullable<Database['restore']>): string =>
   RESTORE_STEPS[step] ?? `${mb(done)} MB are read`
 
-/** A line for each thing that a user asks of a database; --json has all. */
-export function printDatabase(database: Database): void {
-  printLabelled(linesOf(database))
+/** The times that a database can be restored to, in words. */
+export const restorableWords = ({
+  restorable,
+}: Pick<ReplyOf<typeof backupList>, 'restorable'>): string =>
+  restorable.length === 0
+    ? 'the ends of its backups alone'
+    : `each second ${restorable
+        .map(({ from, to }) => `from ${from} ${to === null ? 'on' : `to ${to}`}`)
+        .join(', and ')}`
+
+/**
+ * A line for each thing that a user asks of a database; --json has all. With the times that it can be restored to, where
+ * its backups are given.
+ */
+export function printDatabase(database: Database, backups?: ReplyOf<typeof backupList>): void {
+  printLabelled([
+    ...linesOf(database),
+    ...(backups === undefined ? [] : [['restorable', restorableLine(backups)] as const]),
+  ])
 }
+
+const restorableLine = (backups: ReplyOf<typeof backupList>): string =>
+  backups.restorable_from === null ? 'not yet' : `to ${restorableWords(backups)}`
 
 function linesOf(one: Database): LabelledText[] {
   const { energy_budget: budget, energy_budget_used_j: usedJ, restore } = one

@@ -84,6 +84,7 @@ const ANSWERS: Readonly<Record<string, string>> = {
     data: [{ ...backup, done_bytes: 45, total_bytes: 100 }],
     restorable_from: null,
     log_lost_from: null,
+    restorable: [],
     stored_bytes: 0,
   }),
   'POST /v1/databases/notes/backups': '{"id":"bkp_1"}',

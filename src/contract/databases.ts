@@ -338,18 +338,25 @@ export const backupList = z.object({
   data: z.array(backupReply),
   has_more: z.literal(false),
   next_cursor: z.null(),
-  /** The first time that the database can be restored to; null where it has no backup yet. The last one is now. */
+  /** The end of the first backup that the retention keeps; null where there is no backup yet. */
   restorable_from: z.iso.datetime().nullable(),
   /**
    * Of a deleted database whose last log could not be stored: rows since this time may be missing in a restore. Null where
    * none is missing.
    */
   log_lost_from: z.iso.datetime().nullable(),
+  /**
+   * The times that the database can be restored to, the earliest first; the last one is now where `to` is null. Between
+   * two of them a part of the log was lost.
+   */
+  restorable: z.array(z.object({ from: z.iso.datetime(), to: z.iso.datetime().nullable() })),
   /** Of all backups with the log, as they are charged. */
   stored_bytes: z.int(),
 })
+export type BackupListReply = z.infer<typeof backupList>
 export const backupDeleted = z.object({
   id: z.string(),
   object: z.literal('database.backup'),
-  deleted: z.literal(true),
+  /** False where the times of the retention need the backup: from now on a nightly one, which ends with them. */
+  deleted: z.boolean(),
 })

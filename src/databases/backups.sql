@@ -91,6 +91,55 @@ language sql stable as $$
   limit 1
 $$;
 
+-- The times that a database can be restored to: from the end of a copy, `base`, to the time up to which the log behind is
+-- stored, or to now, which is null. In whole milliseconds, as times are given.
+create or replace function restorable_times(of_database text, kept_ms bigint)
+returns table (base text, from_at timestamptz, to_at timestamptz) language sql stable as $$
+  select distinct on (g.from_lsn) b.id, date_trunc('milliseconds', b.ended_at + interval '999 microseconds'),
+    date_trunc('milliseconds', g.stored_to)
+  from first_backup(of_database, kept_ms) f
+    join database_backups b on b.database = f.database and b.status = 'done' and b.ended_at >= f.ended_at
+    left join lateral (select * from database_log_gaps where database = f.database and from_lsn >= b.begin_lsn
+      order by from_lsn limit 1) g on true
+  where g.stored_to is null or g.stored_to > b.ended_at
+  order by g.from_lsn, b.ended_at
+$$;
+
+-- The same as JSON, the earliest first.
+create or replace function restorable_json(of_database text, kept_ms bigint) returns jsonb language sql stable as $$
+  select coalesce(jsonb_agg(jsonb_build_object('from', from_at, 'to', to_at) order by from_at), '[]')
+  from restorable_times(of_database, kept_ms)
+$$;
+
+-- Notes a part of a log that was never stored. Tells the operator, and asks for a copy from behind the part: times after
+-- the copy can be restored. False where the part is known.
+create or replace function note_log_gap(of_database text, from_at pg_lsn, to_at pg_lsn) returns boolean
+language plpgsql as $$
+declare
+  is_new boolean;
+begin
+  insert into database_log_gaps (database, from_lsn, to_lsn, stored_to)
+  select id, from_at, to_at, log_stored_at from databases where id = of_database
+  on conflict (database, from_lsn) do update set to_lsn = greatest(database_log_gaps.to_lsn, excluded.to_lsn)
+  returning xmax = 0 into is_new;
+  if is_new then
+    perform raise_alarm('database_log_lost', jsonb_build_object('database', of_database, 'from', from_at, 'to', to_at));
+    perform want_backup(of_database, 'nightly');
+  end if;
+  return is_new;
+end $$;
+
+-- Deletes a backup for its owner. One with which the times begin that can be restored becomes a nightly one, which ends
+-- with the retention. True where it is gone.
+create or replace function delete_backup(of_backup text, kept_ms bigint) returns boolean language plpgsql as $$
+begin
+  update database_backups b set kind = 'nightly'
+  where id = of_backup and exists (select from restorable_times(b.database, kept_ms) where base = b.id);
+  if found then return false; end if;
+  perform drop_backup(of_backup);
+  return true;
+end $$;
+
 -- Removes the log from before that copy, except what another copy needs to be consistent.
 create or replace function drop_old_wal(of_database text, kept_ms bigint) returns void language sql as $$
   with gone as (
@@ -101,6 +150,8 @@ create or replace function drop_old_wal(of_database text, kept_ms bigint) return
     returning blob
   )
   select drop_backup_blobs(of_database, array(select blob from gone));
+  delete from database_log_gaps
+  where database = of_database and to_lsn <= (first_backup(of_database, kept_ms)).begin_lsn;
 $$;
 
 -- The bytes of the log since the end of a copy. The server fills the segment (1 MiB) in which a copy ends.
@@ -139,6 +190,7 @@ create or replace function tell_failed_backups() returns setof text language sql
 $$;
 
 create or replace function drop_wal(of_database text) returns void language sql as $$
+  delete from database_log_gaps where database = of_database;
   with gone as (delete from database_wal where database = of_database returning blob)
   select drop_backup_blobs(of_database, array(select blob from gone));
 $$;

@@ -1,7 +1,12 @@
 // The backups that a new database is made from.
 import type { DatabaseRequest } from '#contract/databases.ts'
 import { fault } from '#contract/errors.ts'
-import { findBackedUp, findBackup, type BackedUp } from './backups/find-backup.ts'
+import {
+  findBackedUp,
+  findBackup,
+  type BackedUp,
+  type RestorableTimes,
+} from './backups/find-backup.ts'
 import type { Queryable } from '#state/connect.ts'
 
 type BackupOrigin = {
@@ -38,18 +43,24 @@ async function checkBackup(state: Queryable, { id }: BackedUp, backup: string): 
     )
 }
 
-function checkTime({ name, restorable_from: from }: BackedUp, time: string | undefined): void {
-  if (from === null)
+function checkTime(
+  { name, restorable_from: first, restorable }: BackedUp,
+  time: string | undefined,
+): void {
+  if (first === null)
     throw fault(
       'database_not_restorable',
       `Could not restore "${name}": its first backup is not done yet; that of a new database takes a minute or two`,
     )
-  if (time === undefined) return
-  const nowMs = Date.now()
-  if (Date.parse(time) >= from.getTime() && Date.parse(time) <= nowMs) return
-  const range = `${from.toISOString()} to ${new Date(nowMs).toISOString()}`
+  const now = new Date().toISOString()
+  const wanted = time === undefined ? now : new Date(time).toISOString()
+  const isIn = ({ from, to }: RestorableTimes) => from <= wanted && wanted <= (to ?? now)
+  if (restorable.some(isIn)) return
+  const ranges = restorable.map(({ from, to }) => `from ${from} to ${to ?? now}`)
   throw fault(
     'database_not_restorable',
-    `Could not restore "${name}" to ${time}: it can be restored to times from ${range}`,
+    `Could not restore "${name}" to ${time ?? 'now'}: it can be restored to ${
+      ranges.length === 0 ? 'the ends of its backups alone' : `times ${ranges.join(', or ')}`
+    }`,
   )
 }

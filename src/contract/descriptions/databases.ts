@@ -124,8 +124,9 @@ export const DATABASES_DESCRIPTIONS: Descriptions<typeof DATABASES> = {
     refusals: ['database_not_found', 'backup_not_found'],
   },
   'database-backup.delete': {
-    summary: 'Delete a backup; its bytes are charged no longer',
-    replies: ok('It is deleted', json(databases.backupDeleted)),
+    summary:
+      'Delete a backup; one that the times of the retention need becomes a nightly one, which ends with them',
+    replies: ok('It is deleted, or a nightly one', json(databases.backupDeleted)),
     refusals: ['database_not_found', 'backup_not_found', 'backup_not_deletable'],
   },
 }

@@ -3,7 +3,6 @@
 import { sleep } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
-import { raiseAlarm } from '#state/alarms.ts'
 import type { StateAddress } from '#state/connect.ts'
 import { openReplication, type Replication } from '#state/replication.ts'
 import { BackupFault } from './plan.ts'
@@ -129,7 +128,6 @@ async function tellLost(
   { from, to }: { readonly from: bigint; readonly to: bigint },
 ): Promise<void> {
   const lost = { database: id, from: positionText(from), to: positionText(to) }
+  await state.query('select note_log_gap($1, $2, $3)', [id, lost.from, lost.to])
   log.error('A part of the log of a database was never stored', lost)
-  await raiseAlarm(state, 'database_log_lost', lost)
-  await state.query("select want_backup($1, 'nightly')", [id])
 }

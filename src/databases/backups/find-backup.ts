@@ -1,6 +1,6 @@
 // Backups of a database as the API shows them, also those of a deleted one.
 import type { DatabaseRow } from '#databases/find-database.ts'
-import type { BackupReply } from '#contract/databases.ts'
+import type { BackupListReply, BackupReply } from '#contract/databases.ts'
 import { fault } from '#contract/errors.ts'
 import type { Queryable } from '#state/connect.ts'
 
@@ -12,11 +12,16 @@ export type BackedUp = {
   readonly wanted: string
   readonly actual: DatabaseRow['actual']
   readonly backup_bytes: string
-  /** Since when each moment can be restored. */
+  /** The end of the first copy that the retention keeps. */
   readonly restorable_from: Date | null
+  /** The times that can be restored. */
+  readonly restorable: readonly RestorableTimes[]
   /** Since when rows may be missing, of a deleted database. */
   readonly log_lost_from: Date | null
 }
+
+/** The earliest first; only the last one may go on until now, which is null. */
+export type RestorableTimes = BackupListReply['restorable'][number]
 
 /** Finds a database by its name, or by its id, which a deleted database keeps. Throws database_not_found. */
 export async function findBackedUp(
@@ -27,17 +32,26 @@ export async function findBackedUp(
     keptMs,
   }: { readonly account: string; readonly wanted: string; readonly keptMs: number },
 ): Promise<BackedUp> {
-  const { rows } = await state.query<BackedUp>(
+  const { rows } = await state.query<BackedUp & { readonly restorable: readonly TextTimes[] }>(
     `select n.id, n.name, d.size_bytes::text, n.wanted, n.actual, d.backup_bytes::text, d.log_lost_from,
-       (first_backup(n.id, $3)).ended_at as restorable_from
+       (first_backup(n.id, $3)).ended_at as restorable_from, restorable_json(n.id, $3) as restorable
      from resources n join databases d using (id)
      where n.account = $1 and n.kind = 'database'
        and (n.id = $2 or n.name = $2 and n.desired <> 'deleted')`,
     [account, wanted, keptMs],
   )
-  if (rows[0] !== undefined) return rows[0]
+  const [found] = rows
+  if (found !== undefined) return { ...found, restorable: found.restorable.map(timesOf) }
   throw fault('database_not_found', `Could not find the database: "${wanted.slice(0, 100)}"`)
 }
+
+/** As PostgreSQL writes times in JSON. */
+type TextTimes = { readonly from: string; readonly to: string | null }
+
+const timesOf = ({ from, to }: TextTimes): RestorableTimes => ({
+  from: new Date(from).toISOString(),
+  to: to === null ? null : new Date(to).toISOString(),
+})
 
 type BackupRow = Omit<BackupReply, 'object' | 'created_at' | 'ended_at'> & {
   readonly created_at: Date

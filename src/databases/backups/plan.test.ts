@@ -144,3 +144,50 @@ test(
     await assert.rejects(planned(short), /a gap after 0\/300000$/)
   },
 )
+
+test(
+  'a time before a lost part of the log is restored without that part, and times in it are refused in words',
+  { skip },
+  async () => {
+    const id = await newDatabase('lost')
+    const storedTo = (minute: number) =>
+      state.query('update databases set log_stored_at = $2 where id = $1', [id, at(minute)])
+    const lose = (from: number, to: number) =>
+      state.query(
+        "select note_log_gap($1, '0/0'::pg_lsn + $2::bigint, '0/0'::pg_lsn + $3::bigint)",
+        [id, from * MB, to * MB],
+      )
+    const before = await copy(id, [1, 2], [0, 1])
+    await log(id, 0, 4)
+    await storedTo(30)
+    await lose(4, 6)
+    await log(id, 6, 8)
+    const files = [10, 11]
+    const early = { files, log: [[0, 4]], consistent: 2 }
+    assert.deepEqual(await planned(id, { until: at(30) }), early)
+    assert.deepEqual(await planned(id, { backup: before }), early)
+    const words = /its log from 2026-03-01T00:30:00.000Z on was lost, and no copy/
+    await assert.rejects(planned(id, { until: at(31) }), words)
+    await assert.rejects(planned(id), words)
+    await copy(id, [7, 7.5], [60, 61])
+    await log(id, 8, 10)
+    const late = {
+      files,
+      log: [
+        [6, 8],
+        [8, 10],
+      ],
+      consistent: 7.5,
+    }
+    assert.deepEqual(await planned(id), late)
+    assert.deepEqual(await planned(id, { until: at(62) }), late)
+    assert.deepEqual(await planned(id, { until: at(29) }), early)
+    await assert.rejects(planned(id, { until: at(60.5) }), words)
+    // Another loss, before the next copy.
+    await storedTo(90)
+    await lose(10, 12)
+    await log(id, 12, 14)
+    assert.deepEqual(await planned(id, { until: at(90) }), late)
+    await assert.rejects(planned(id), /its log from 2026-03-01T01:30:00.000Z on was lost/)
+  },
+)

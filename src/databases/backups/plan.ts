@@ -47,13 +47,15 @@ const BLOB =
 /** Throws a BackupFault. */
 export async function planRestore(state: Queryable, wanted: WantedRestore): Promise<RestorePlan> {
   const backup = await backupOf(state, wanted)
+  const gap = await gapAfter(state, wanted.source, backup)
+  if (gap !== undefined && wanted.backup === null) demandBefore(gap, wanted.until)
   const parts = await state.query<BlobRow>(
     `select ${BLOB}, p.size::text, p.key from database_parts p join blobs b on b.id = p.blob
      where p.backup = $1 order by p.number`,
     [backup.id],
   )
   const start = segmentStart(positionOf(backup.begin))
-  const log = await logOf(state, wanted, { backup, start })
+  const log = await logOf(state, wanted, { backup, start, gap })
   const consistent = positionOf(backup.end)
   checkWhole(log, { start, consistent })
   return {
@@ -83,20 +85,48 @@ async function backupOf(
   )
 }
 
-/** With all that a commit before the time can be in: up to the first copy that began after it. */
+/** A part of the log that was never stored: from a position on, which has all that was written by a time. */
+type LogGap = { readonly from: string; readonly storedTo: Date }
+
+async function gapAfter(
+  state: Queryable,
+  source: string,
+  { begin }: BackupRow,
+): Promise<LogGap | undefined> {
+  const { rows } = await state.query<LogGap>(
+    `select from_lsn::text as from, stored_to as "storedTo" from database_log_gaps
+     where database = $1 and from_lsn >= $2 order by from_lsn limit 1`,
+    [source, begin],
+  )
+  return rows[0]
+}
+
+/** The copy is the last one from before the time. Throws a BackupFault. */
+function demandBefore({ storedTo }: LogGap, until: Date | null): void {
+  if (until !== null && until <= storedTo) return
+  throw new BackupFault(
+    `its log from ${storedTo.toISOString()} on was lost, and no copy from behind the loss is from before that time`,
+  )
+}
+
+/** With all that a commit before the time can be in: up to the first copy that began after it, or to a part that was lost. */
 async function logOf(
   state: Queryable,
   { source, backup: id, until }: WantedRestore,
-  { backup, start }: { readonly backup: BackupRow; readonly start: bigint },
+  {
+    backup,
+    start,
+    gap,
+  }: { readonly backup: BackupRow; readonly start: bigint; readonly gap: LogGap | undefined },
 ): Promise<LogPiece[]> {
   const { rows } = await state.query<LogRow>(
     `select ${BLOB}, w.size::text, w.key, w.begin_lsn::text as begin, w.end_lsn::text as end, w.timeline
      from database_wal w join blobs b on b.id = w.blob
-     where w.database = $1 and w.end_lsn > $2 and w.begin_lsn < coalesce(
+     where w.database = $1 and w.end_lsn > $2 and w.begin_lsn < least($6::pg_lsn,
        case when $3::boolean then $4::pg_lsn else (select min(begin_lsn) from database_backups
          where database = $1 and status = 'done' and started_at > $5::timestamptz) end, 'FFFFFFFF/FFFFFFFF')
      order by w.begin_lsn`,
-    [source, positionText(start), id !== null, backup.end, until],
+    [source, positionText(start), id !== null, backup.end, until, gap?.from ?? null],
   )
   return rows.map((row) => ({
     ...sealedOf(row),

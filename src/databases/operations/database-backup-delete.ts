@@ -1,4 +1,5 @@
-// DELETE /v1/databases/{id or name}/backups/{backup}: a backup that no time of the retention needs.
+// DELETE /v1/databases/{id or name}/backups/{backup}: a backup by hand, or one that failed. One that the times of the
+// retention need ends with them.
 import { askedBackedUp, type BackupDeps } from '#databases/backups/asked-backed-up.ts'
 import { fault } from '#contract/errors.ts'
 import { findBackup } from '#databases/backups/find-backup.ts'
@@ -8,7 +9,7 @@ import { known, type Handler } from '#http/reply.ts'
 export const createBackupDelete =
   (deps: BackupDeps): Handler =>
   async (call) => {
-    const { state } = deps
+    const { state, settings } = deps
     const { id: database } = await askedBackedUp(deps, call)
     const { id, status, kind } = await findBackup(state, database, call.parameters['backup'] ?? '')
     if (status === 'running')
@@ -18,10 +19,14 @@ export const createBackupDelete =
         'backup_not_deletable',
         `Could not delete the backup "${id}": the times of the retention need it`,
       )
-    await state.transaction(async (transaction) => {
+    const isGone = await state.transaction(async (transaction) => {
       const act = { action: 'database-backup.delete', target: id, details: { database } }
       await recordAct(transaction, call, act)
-      await transaction.query('select drop_backup($1)', [id])
+      const { rows } = await transaction.query<{ is_gone: boolean }>(
+        'select delete_backup($1, $2) as is_gone',
+        [id, settings.backupsKeptMs],
+      )
+      return rows[0]?.is_gone === true
     })
-    return known({ id, object: 'database.backup', deleted: true })
+    return known({ id, object: 'database.backup', deleted: isGone })
   }

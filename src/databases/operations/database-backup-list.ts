@@ -7,15 +7,16 @@ export const createBackupList =
   (deps: BackupDeps): Handler =>
   async (call) => {
     const { state } = deps
-    const database = await askedBackedUp(deps, call)
-    const { id, backup_bytes: bytes, restorable_from: from, log_lost_from: lost } = database
+    const found = await askedBackedUp(deps, call)
+    const { id, backup_bytes: bytes, restorable_from: from, restorable } = found
     return known({
       object: 'list',
       data: await backupsOf(state, id),
       has_more: false,
       next_cursor: null,
       restorable_from: from?.toISOString() ?? null,
-      log_lost_from: lost?.toISOString() ?? null,
+      log_lost_from: found.log_lost_from?.toISOString() ?? null,
+      restorable,
       stored_bytes: Number(bytes),
     })
   }

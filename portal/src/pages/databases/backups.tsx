@@ -1,5 +1,5 @@
 // The backups of a database: which there are, one more by hand, and a new database from one of them or from a time.
-import { useState } from 'react'
+import { Fragment, useState } from 'react'
 import { call } from '#console/client/call.ts'
 import { changed } from '#console/client/queries.ts'
 import { bytesExact, bytesShort, share } from '#console/figures/amounts.ts'
@@ -68,8 +68,9 @@ export function Backups({ database }: { readonly database: Database }) {
           onClose={stop}
           act={() => remove(doing.backup)}
         >
-          The end of this backup can no longer be restored once no time that is kept needs the
-          backup. Its bytes are charged no longer.
+          The end of this backup can no longer be restored, and its bytes are charged no longer. A
+          backup with which the times begin that can be restored stays until they end, as one made
+          by itself.
         </Confirm>
       )}
     </Section>
@@ -81,15 +82,25 @@ async function remove({ id: backup, database }: Backup): Promise<void> {
   await backupsChanged()
 }
 
-type KeptProps = { readonly restorable_from: string | null; readonly stored_bytes: number }
+type KeptProps = {
+  readonly restorable: readonly { readonly from: string; readonly to: string | null }[]
+  readonly stored_bytes: number
+}
 
-const Kept = ({ restorable_from: from, stored_bytes: bytes }: KeptProps) => (
+const Kept = ({ restorable, stored_bytes: bytes }: KeptProps) => (
   <>
-    {from !== null && (
-      <>
-        any second since <When at={from} isExact />,{' '}
-      </>
-    )}
+    {restorable.map(({ from, to }) => (
+      <Fragment key={from}>
+        any second since <When at={from} isExact />
+        {to !== null && (
+          <>
+            {' '}
+            to <When at={to} isExact />
+          </>
+        )}
+        ,{' '}
+      </Fragment>
+    ))}
     <span title={bytesExact(BigInt(bytes))}>{bytesShort(BigInt(bytes))}</span> with the log
   </>
 )

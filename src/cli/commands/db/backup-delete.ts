@@ -7,6 +7,11 @@ import type { backupDeleted } from '#contract/databases.ts'
 
 export async function run({ options, words: [name = '', id = ''] }: CommandCall): Promise<void> {
   const { text } = await apiDelete(options, backupsPath(name, id))
-  if (options.json) printJson(replyOf<typeof backupDeleted>({ text }))
-  else tell(`The backup ${id} is deleted`)
+  const reply = replyOf<typeof backupDeleted>({ text })
+  if (options.json) return printJson(reply)
+  tell(
+    reply.deleted
+      ? `The backup ${id} is deleted`
+      : `The times that can be restored begin with the backup ${id}: it stays as a nightly one, and ends with the retention`,
+  )
 }

@@ -1,7 +1,7 @@
 // ergon db backup list.
 import type { CommandCall } from '#cli/call.ts'
 import { apiGet, replyOf } from '#cli/client.ts'
-import { backupsPath, type Backup } from '#cli/databases.ts'
+import { backupsPath, restorableWords, type Backup } from '#cli/databases.ts'
 import { print, printJson, table, tell } from '#cli/output.ts'
 import type { backupList } from '#contract/databases.ts'
 
@@ -18,13 +18,12 @@ export async function run({ options, words: [name = ''] }: CommandCall): Promise
     (backup.stored_bytes / MB).toFixed(1),
   ])
   if (rows.length > 0) print(table(['BACKUP', 'KIND', 'STATUS', 'TIME', 'STORED MB'], rows))
-  const from = list.restorable_from
-  if (from === null)
+  if (list.restorable_from === null)
     return tell(
       'There is no backup yet; the first one is taken within a minute, or an hour after one that failed',
     )
   const stored = (list.stored_bytes / MB).toFixed(1)
-  tell(`It can be restored to each second from ${from} on; with the log ${stored} MB are stored`)
+  tell(`It can be restored to ${restorableWords(list)}; with the log ${stored} MB are stored`)
   if (list.log_lost_from !== null)
     tell(`Rows since ${list.log_lost_from} may be missing: the last part of its log was not stored`)
 }

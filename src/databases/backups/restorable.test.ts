@@ -1,0 +1,180 @@
+// The times that a database can be restored to, with lost parts of its log and with copies that are deleted by hand. On a
+// state without servers, by its clock.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { ErgonError } from '#base/errors.ts'
+import { addTestAccount, openLedgerState } from '#ledger/test-state.fixture.ts'
+import { openTestUrl, whyNoState, type TestUrl } from '#postgres/testing-url.ts'
+import type { State } from '#state/connect.ts'
+import { findOrigin } from '#databases/find-origin.ts'
+
+const skip = whyNoState()
+const ACCOUNT = 'acct_a'
+const DAY_MS = 86_400_000
+const KEPT_MS = 7 * DAY_MS
+const FIRST_MS = Date.parse('2026-03-01T00:00:00Z')
+const MB = 1_048_576
+
+let url: TestUrl
+let state: State
+before(async () => {
+  if (skip !== false) return
+  url = await openTestUrl()
+  // One session, which has the clock.
+  state = await openLedgerState(url.of, 1)
+  await addTestAccount(state, { id: ACCOUNT, env: 'test', lowWater: 0n })
+})
+after(async () => {
+  await state?.[Symbol.asyncDispose]()
+  await url?.[Symbol.asyncDispose]()
+})
+
+async function value(text: string, values: readonly unknown[] = []): Promise<unknown> {
+  const { rows } = await state.query<{ value: unknown }>(`select ${text} as value`, values)
+  return rows[0]?.value
+}
+
+const dayText = (day: number) => new Date(FIRST_MS + day * DAY_MS).toISOString()
+const at = (day: number) => value("set_config('ergon.now', $1, false)", [dayText(day)])
+
+async function newDatabase(name: string): Promise<string> {
+  await at(0)
+  return String(await value("add_database($1, $2, 'local', 99, 1000000)", [ACCOUNT, name]))
+}
+
+/** A copy of the files at a MB of the log. */
+async function copy(database: string, mb: number, kind: 'nightly' | 'manual'): Promise<string> {
+  const id = String(await value('want_backup($1, $2)', [database, kind]))
+  await state.query(
+    `update database_backups set status = 'done', ended_at = ledger_now(),
+       begin_lsn = '0/0'::pg_lsn + $2::bigint, end_lsn = '0/0'::pg_lsn + $2::bigint where id = $1`,
+    [id, mb * MB],
+  )
+  return id
+}
+
+/** The log of two MB is lost, after it was stored up to a day. */
+async function lose(database: string, mb: number, day: number): Promise<void> {
+  await state.query('update databases set log_stored_at = $2 where id = $1', [
+    database,
+    dayText(day),
+  ])
+  await value("note_log_gap($1, '0/0'::pg_lsn + $2::bigint, '0/0'::pg_lsn + $3::bigint)", [
+    database,
+    mb * MB,
+    (mb + 2) * MB,
+  ])
+}
+
+/** The days of each stretch that can be restored; the end of the last one is null. */
+async function stretches(database: string): Promise<(number | null)[][]> {
+  const { rows } = await state.query<{ from_at: Date; to_at: Date | null }>(
+    'select from_at, to_at from restorable_times($1, $2) order by from_at',
+    [database, KEPT_MS],
+  )
+  const day = (time: Date) => (time.getTime() - FIRST_MS) / DAY_MS
+  return rows.map(({ from_at: from, to_at: to }) => [day(from), to && day(to)])
+}
+
+/** Why a time cannot be restored; undefined where it can. */
+async function refusal(database: string, day?: number): Promise<string | undefined> {
+  const from = { database, ...(day !== undefined && { time: dayText(day) }) }
+  try {
+    await findOrigin(state, { account: ACCOUNT, keptMs: KEPT_MS }, from)
+    return undefined
+  } catch (error) {
+    assert.ok(error instanceof ErgonError)
+    assert.equal(error.code, 'database_not_restorable')
+    return error.message
+  }
+}
+
+test(
+  'lost parts of a log leave the times before them, and those from the next copy on',
+  { skip },
+  async () => {
+    const id = await newDatabase('lost')
+    assert.deepEqual(await stretches(id), [])
+    await at(1)
+    await copy(id, 10, 'nightly')
+    assert.deepEqual(await stretches(id), [[1, null]])
+    await lose(id, 20, 2)
+    assert.deepEqual(await stretches(id), [[1, 2]])
+    const [waiting] = await copiesOf(id, 'wanted')
+    assert.equal(waiting, 'nightly', 'a copy from behind the loss is asked for')
+    await at(3)
+    await state.query("delete from database_backups where status = 'wanted'")
+    const between = `${dayText(1)} to ${dayText(2)}`
+    assert.equal(await refusal(id, 1.5), undefined)
+    for (const day of [2.5, undefined])
+      assert.match((await refusal(id, day)) ?? '', new RegExp(`to times from ${between}$`))
+    await copy(id, 30, 'nightly')
+    await at(4)
+    await copy(id, 40, 'nightly')
+    assert.deepEqual(await stretches(id), [
+      [1, 2],
+      [3, null],
+    ])
+    assert.equal(await refusal(id), undefined)
+    assert.equal(await refusal(id, 3.5), undefined)
+    assert.match(
+      (await refusal(id, 2.5)) ?? '',
+      new RegExp(`to times from ${between}, or from ${dayText(3)} to 20`),
+    )
+    // A loss before the first copy behind another one leaves no time.
+    await lose(id, 50, 4.5)
+    await lose(id, 60, 4.6)
+    await at(5)
+    await copy(id, 70, 'nightly')
+    assert.deepEqual(await stretches(id), [
+      [1, 2],
+      [3, 4.5],
+      [5, null],
+    ])
+    // The retention ends.
+    await at(20)
+    await state.query("delete from database_backups where status = 'wanted'")
+    await value('expire_backups($1)', [KEPT_MS])
+    await value('drop_old_wal($1, $2)', [id, KEPT_MS])
+    assert.deepEqual(await stretches(id), [[5, null]])
+    assert.equal(
+      await value('(select count(*)::int from database_log_gaps where database = $1)', [id]),
+      0,
+    )
+  },
+)
+
+const copiesOf = async (database: string, status: string): Promise<string[]> =>
+  (await value(
+    'array(select kind from database_backups where database = $1 and status = $2 order by id)',
+    [database, status],
+  )) as string[]
+
+test(
+  'a copy by hand with which the times begin is kept as a nightly one when it is deleted',
+  { skip },
+  async () => {
+    const id = await newDatabase('by-hand')
+    const remove = (backup: string) => value('delete_backup($1, $2)', [backup, KEPT_MS])
+    await at(1)
+    const first = await copy(id, 10, 'manual')
+    await at(2)
+    const second = await copy(id, 20, 'manual')
+    await copy(id, 25, 'nightly')
+    assert.equal(await remove(second), true)
+    assert.equal(await remove(first), false)
+    assert.deepEqual(await stretches(id), [[1, null]])
+    assert.deepEqual(await copiesOf(id, 'done'), ['nightly', 'nightly'])
+    // The first one behind a loss is as needed.
+    await lose(id, 30, 3)
+    await at(4)
+    const behind = await copy(id, 40, 'manual')
+    assert.equal(await remove(behind), false)
+    assert.deepEqual(await stretches(id), [
+      [1, 3],
+      [4, null],
+    ])
+    const failed = String(await value("want_backup($1, 'manual')", [id]))
+    assert.equal(await remove(failed), true)
+  },
+)
