@@ -37,7 +37,7 @@ export const databaseRequest = ownObject({
       'must be from 256MB to 1TB, such as 1GB',
     )
     .optional(),
-  /** The most energy that its server may use on a day of UTC. */
+  /** The most energy that its server, sessions and backups may use on a day of UTC. */
   energy_budget: energyBudget.optional(),
   /** The database whose backups it is made from, and of which moment; by default of now. */
   from: ownObject({

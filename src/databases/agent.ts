@@ -15,10 +15,19 @@ import { reachableAt } from '#node/own-addresses.ts'
 import { databaseHost } from '#node/report.ts'
 import { installPostgres, type PostgresInstall } from '#postgres/install.ts'
 import { lateAfterMs } from './backups/log-stream.ts'
-import { BACKUPS, BACKUPS_CELL } from './backups/backups-cell.ts'
+import { BACKUPS, BACKUPS_CELL, backupStores, restoredFolderOf } from './backups/backups-cell.ts'
+import { BACKUP_JOB, createJobCells, type JobCells } from './backups/job-cells.ts'
+import { followJobs } from './backups/jobs.ts'
 import type { CertificateFiles } from '#node/certificate-pair.ts'
 import { createServedCertificate } from './certificate/served.ts'
-import { createFrontCell, frontParts, PROXY, PROXY_CELLS, proxyNames } from './front-cell.ts'
+import {
+  agentSocketOf,
+  createFrontCell,
+  frontParts,
+  PROXY,
+  PROXY_CELLS,
+  proxyNames,
+} from './front-cell.ts'
 import { createAwakeServer, type AwakeServer } from './agent-socket/awake-server.ts'
 import { energyWords } from './agent-socket/energy-words.ts'
 import { lookInside } from './server/look-inside.ts'
@@ -27,7 +36,7 @@ import { reconcileDatabases } from './reconcile-databases.ts'
 import type { GatewaySettings } from './settings.ts'
 import type { DatabasesTaskSettings } from './tasks.ts'
 import { passwordKeyOf, superuserPasswordOf } from './logins/passwords.ts'
-import { CELL_PREFIX, databaseOfCell } from './server/cell-name.ts'
+import { CELL_PREFIX, cellNameOf, databaseOfCell } from './server/cell-name.ts'
 import {
   createServers,
   type RunningServer,
@@ -51,7 +60,8 @@ const STOP_NJ = nj(500_000_000n)
 
 export const DATABASES_AGENT: AgentProduct = {
   name: 'databases',
-  programs: [PROXY, BACKUPS],
+  programs: [PROXY, BACKUPS, BACKUP_JOB],
+  // That of the process of backups is of an earlier version.
   journals: (config) => [...proxyNames(config), BACKUPS_CELL],
   addresses({ config, data: { pgPort: port } }) {
     const host = databaseHost(config)
@@ -96,8 +106,10 @@ async function open(core: AgentCore, starting: AbortSignal): Promise<AgentPart> 
   })
   const certificate = certificateOf(core, host)
   const port = await holdPort({ host: config.host, port: core.data.pgPort })
-  const front = createFrontCell(frontParts(core, awake, { certificate, servers, port }))
-  endUnpaid(core, { servers, awake, nameOf: (id) => names.get(id) ?? id })
+  const own = { agent: agentSocketOf(core), blobs: onceDone(() => backupStores(core)) }
+  const front = createFrontCell(frontParts(core, awake, { ...own, certificate, servers, port }))
+  const jobs = createJobCells(core, own)
+  endUnpaid(core, { servers, awake, jobs, nameOf: (id) => names.get(id) ?? id })
   // The ready line names the endpoint: the owner of a database can connect from then on.
   const { rows } = await core.state.query(
     "select from resources where kind = 'database' and desired <> 'deleted' limit 1",
@@ -115,6 +127,7 @@ async function open(core: AgentCore, starting: AbortSignal): Promise<AgentPart> 
         reconcileDatabases(core, { front, awake, servers }, signal),
         watch.run(servers, signal),
         certificate.watch(signal),
+        followJobs({ ...core, cells: jobs, restoredFolder: restoredFolderOf(core) }, signal),
       ]).catch((error: unknown) => core.log.error('Databases are not kept', { error }))
     },
     async close() {
@@ -141,17 +154,21 @@ function endUnpaid(
   {
     servers,
     awake,
+    jobs,
     nameOf,
   }: {
     readonly servers: Servers
     readonly awake: Pick<AwakeServer, 'cut' | 'refuse'>
+    readonly jobs: JobCells
     readonly nameOf: (id: string) => string
   },
 ): void {
   const idOf = ({ spec }: Cell) => databaseOfCell(spec.name)
+  const isServer = (cell: Cell) => cell.spec.name === cellNameOf(idOf(cell))
   accountCells.onUnpaid(CELL_PREFIX, {
     stopNj: STOP_NJ,
     async tell(cell, why) {
+      if (!isServer(cell)) return
       const id = idOf(cell)
       const words = energyWords(why, nameOf(id))
       if (words === undefined) return
@@ -160,6 +177,7 @@ function endUnpaid(
       await sleep(WORDS_MS)
     },
     async stop(cell, why) {
+      if (!isServer(cell)) return await jobs.endUnpaid(cell, why)
       await servers.stop(idOf(cell), why.code === 'budget_exhausted' ? 'budget' : 'balance', why)
       awake.refuse(idOf(cell), undefined)
     },

@@ -1,10 +1,12 @@
 // The database proxies as cells, on one port, the process of backups, and the agent's socket that all ask for servers.
 // All start with the first database.
 import { randomBytes } from 'node:crypto'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import type { BlobSettings } from '#blobs/stores.ts'
 import type { Cell } from '#cells/cell.ts'
 import { makeOpenFolder } from '#cells/place.ts'
 import type { AgentCore } from '#node/agent-part.ts'
+import type { AgentSocket } from '#node/agent-socket/ask-agent.ts'
 import type { Config } from '#config/config.ts'
 import { programCell, socketOf, START_TIMEOUT_MS } from '#node/cell-specs.ts'
 import { ONE_COLLECTOR, type Program } from '#node/program-flags.ts'
@@ -49,18 +51,27 @@ export function createFrontCell(parts: {
   }
 }
 
+/** Where the agent answers the programs of databases, in this life. */
+export const agentSocketOf = ({ data }: Pick<AgentCore, 'data'>): AgentSocket => ({
+  socketPath: join(data.runFolder, AGENT_SOCKETS, 'awake.sock'),
+  secret: randomBytes(32).toString('base64url'),
+})
+
 /** The parts of a node: its proxies and its process of backups. */
 export function frontParts(
   core: AgentCore,
   awake: AwakeServer,
-  asked: AskedParts & { readonly certificate: ServedCertificate; readonly port: HeldPort },
+  asked: AskedParts & {
+    readonly certificate: ServedCertificate
+    readonly port: HeldPort
+    readonly agent: AgentSocket
+    readonly blobs: () => Promise<BlobSettings>
+  },
 ): Parameters<typeof createFrontCell>[0] {
-  const folder = join(core.data.runFolder, AGENT_SOCKETS)
-  const secret = randomBytes(32).toString('base64url')
-  const agent = { socketPath: join(folder, 'awake.sock'), secret }
+  const { agent } = asked
   return {
     async listen() {
-      makeOpenFolder(folder)
+      makeOpenFolder(dirname(agent.socketPath))
       await asked.certificate.open()
       await asked.port.release()
       await awake.listen(agent, asked)
@@ -69,7 +80,7 @@ export function frontParts(
       ...proxyNames(core.config).map(
         (name, index) => () => startProxy(core, { agent, name, number: index + 1 }),
       ),
-      () => startBackups(core, agent),
+      async () => await startBackups(core, { agent, blobs: await asked.blobs() }),
     ],
   }
 }

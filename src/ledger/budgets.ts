@@ -6,8 +6,8 @@ import type { Queryable } from '#state/connect.ts'
 export const START_NJ = nj(1_000_000_000n)
 
 /**
- * The resource that a cell of an account belongs to: `db-x` is the server of `db_x`, `fn-x-3` runs version 3 of `fn_x`,
- * `wl-x-3-pull` pulls the image of version 3 of `wl_x`.
+ * The resource that a cell of an account belongs to: `db-x` is the server of `db_x`, `db-x-backup` backs it up, `fn-x-3`
+ * runs version 3 of `fn_x`, `wl-x-3-pull` pulls the image of version 3 of `wl_x`.
  */
 export const resourceOfCell = (cell: string): string => cell.split('-', 2).join('_')
 

@@ -29,6 +29,10 @@ export function energyWords(error: unknown, name: string): FatalError | undefine
   return error.code === 'state_unavailable' ? UNHELD : undefined
 }
 
+/** A message with its hint, as a text. */
+export const fatalText = ({ message, hint }: FatalError): string =>
+  hint === undefined ? message : `${message}. ${hint}`
+
 /** For new sessions, from four fifths of a budget on. */
 export const nearlyUsed = (name: string): FatalError => ({
   code: '01000',

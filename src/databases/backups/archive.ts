@@ -36,32 +36,52 @@ export function createArchive(
   const { id } = database
   const ending = new AbortController()
   let stream: LogStream | undefined
-  const running = (async () => {
-    let restMs = AGAIN_MS_MIN
-    while (!ending.signal.aborted) {
-      try {
-        await using replication = await openReplication(database.address)
-        stream = await openStream(deps, replication, id)
-        restMs = AGAIN_MS_MIN
-        await stream.run()
-      } catch (error) {
-        // The server keeps the log meanwhile.
-        const found = { id, error: messageOf(error) }
-        if (restMs < AGAIN_MS_MAX) log.debug('The log of a database is not followed yet', found)
-        else log.warn('The log of a database is not stored now', found)
-      }
-      stream = undefined
-      await sleep(restMs, ending.signal).catch(() => undefined)
-      restMs = Math.min(restMs * 2, AGAIN_MS_MAX)
-    }
-  })()
+  const running = keepFollowing(
+    async (stored) => {
+      await using replication = await openReplication(database.address)
+      stream = await openStream(deps, replication, id)
+      await stream.run().finally(() => {
+        if (stream?.hasStored === true) stored()
+        stream = undefined
+      })
+    },
+    { id, log, signal: ending.signal },
+  )
   return {
     flush: async () => await stream?.flush(),
     async end() {
       ending.abort()
       const timer = setTimeout(() => log.warn('The log of a database waits', { id }), END_MS)
       await running.finally(() => clearTimeout(timer))
+      deps.cpu.end()
     },
+  }
+}
+
+/**
+ * Follows a server again and again, until the signal aborts. Pauses grow while nothing is stored: a store that refuses is
+ * asked as rarely as a server that does not answer. Never rejects.
+ */
+export async function keepFollowing(
+  follow: (stored: () => void) => Promise<void>,
+  { id, log, signal }: { readonly id: string; readonly log: Logger; readonly signal: AbortSignal },
+  rest = sleep,
+): Promise<void> {
+  let restMs = AGAIN_MS_MIN
+  while (!signal.aborted) {
+    let hasStored = false
+    try {
+      await follow(() => (hasStored = true))
+      hasStored = true
+    } catch (error) {
+      // The server keeps the log meanwhile.
+      const found = { id, error: messageOf(error) }
+      if (restMs < AGAIN_MS_MAX) log.debug('The log of a database is not followed yet', found)
+      else log.warn('The log of a database is not stored now', found)
+    }
+    if (hasStored) restMs = AGAIN_MS_MIN
+    await rest(restMs, signal).catch(() => undefined)
+    restMs = Math.min(restMs * 2, AGAIN_MS_MAX)
   }
 }
 
@@ -78,12 +98,14 @@ async function openStream(
     end: string | null
     life: string
     is_archived: boolean
+    account: string
   }>(
-    `select (select max(end_lsn)::text from database_wal where database = id) as end, lives::text as life, is_archived
-     from databases where id = $1`,
+    `select (select max(end_lsn)::text from database_wal where database = id) as end, lives::text as life, is_archived,
+       account
+     from databases join resources using (id) where id = $1`,
     [id],
   )
-  const { end, life = '', is_archived: isEarly } = rows[0] ?? {}
+  const { end, life = '', is_archived: isEarly, account = id } = rows[0] ?? {}
   if (isEarly !== false) throw new BackupFault('the life of the server is not recorded yet')
   const kept = await openSlot(replication)
   const atMs = deps.clock.wallMs()
@@ -98,6 +120,7 @@ async function openStream(
   const timeline = Number(system?.['timeline'])
   return createLogStream(deps, copy, {
     id,
+    account,
     life,
     from,
     written: { position: written, atMs },

@@ -6,8 +6,10 @@ import type { RunningLine } from '#databases/agent-socket/running.ts'
 import { cellNameOf } from '#databases/server/cell-name.ts'
 import { superuserAddress } from '#databases/server/superuser.ts'
 import { createArchive, type LogArchive, type ArchiveDeps } from './archive.ts'
+import type { LogCpu } from './log-cpu.ts'
 
-export type ArchivesDeps = ArchiveDeps & {
+export type ArchivesDeps = Omit<ArchiveDeps, 'cpu'> & {
+  readonly cpu: Pick<LogCpu, 'begin'>
   readonly agent: AgentSocket
   readonly superuserPassword: string
   readonly socketsFolder: string
@@ -27,8 +29,9 @@ export function createArchives(deps: ArchivesDeps): Archives {
 
   function start(id: string): void {
     if (archives.has(id)) return
-    const address = superuserAddress(join(socketsFolder, cellNameOf(id)), superuserPassword)
-    archives.set(id, createArchive(deps, { id, address }))
+    const cell = cellNameOf(id)
+    const address = superuserAddress(join(socketsFolder, cell), superuserPassword)
+    archives.set(id, createArchive({ ...deps, cpu: deps.cpu.begin(cell) }, { id, address }))
   }
   function stop(id: string): void {
     const archive = archives.get(id)

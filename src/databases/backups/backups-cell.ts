@@ -1,5 +1,6 @@
-// The process of backups as a cell: under the gateways' uid, as it writes and reads the blobs that they do.
+// The process of backups, which stores logs, as a cell: under the gateways' uid, as it writes and reads the blobs that they do.
 import { join } from 'node:path'
+import type { BlobSettings } from '#blobs/stores.ts'
 import type { Cell } from '#cells/cell.ts'
 import { AGENT_SOCKETS } from '#databases/agent-socket/awake.ts'
 import { superuserPasswordOf } from '#databases/logins/passwords.ts'
@@ -19,22 +20,21 @@ const SETTLE_MS = 60_000
 export const restoredFolderOf = ({ data }: Pick<AgentCore, 'data'>): string =>
   data.at('databases', 'restored')
 
-export async function startBackups(core: AgentCore, agent: BackupsConfig['agent']): Promise<Cell> {
-  const { cells, config, data, state, log, place, address } = core
-  const signal = AbortSignal.timeout(SETTLE_MS)
-  const blobs = await settleBlobStores({ config, data, state, log, signal })
-  const restoredFolder = restoredFolderOf(core)
-  const journalFolder = data.at('journals', BACKUPS_CELL)
+/** The stores of backups, settled. Throws what settleBlobStores() throws. */
+export const backupStores = ({ config, data, state, log }: AgentCore): Promise<BlobSettings> =>
+  settleBlobStores({ config, data, state, log, signal: AbortSignal.timeout(SETTLE_MS) })
+
+export async function startBackups(
+  core: AgentCore,
+  { agent, blobs }: Pick<BackupsConfig, 'agent' | 'blobs'>,
+): Promise<Cell> {
+  const { cells, config, data, place, address } = core
   const settings: Omit<BackupsConfig, 'socket' | 'logLevel'> = {
     state: address,
-    meter: core.meterName,
-    journalFolder,
-    journalSync: config.journalSync === 'sync',
     blobs,
     secret: data.secrets.state,
     agent,
     superuserPassword: superuserPasswordOf(data.secrets.state),
-    restoredFolder,
     socketsFolder: join(data.runFolder, DATABASE_SOCKETS),
     restMs: config.dbArchiveSeconds * 1000,
   }
@@ -45,8 +45,8 @@ export async function startBackups(core: AgentCore, agent: BackupsConfig['agent'
       place,
       config: settings,
       socketGroup: BACKUPS_CELL,
-      bills: true,
-      writes: [blobs.folder, restoredFolder, journalFolder],
+      worksForCells: true,
+      writes: [blobs.folder],
       calls: [STATE_SOCKETS, DATABASE_SOCKETS, AGENT_SOCKETS],
     }),
   )

@@ -1,4 +1,4 @@
-// A backup or a restore that a row asks for.
+// A backup or a restore that a row asks for, and the parts that its process works with.
 import type { Clock } from '#base/clock.ts'
 import type { Logger } from '#base/log.ts'
 import type { AgentSocket } from '#node/agent-socket/ask-agent.ts'
@@ -8,13 +8,29 @@ import type { SealedBlobs } from './sealed-blobs.ts'
 /** A backup, the copy of a restore and its recovery may take so long each. */
 export const JOB_MS_MAX = 24 * 3_600_000
 
-export type JobDeps = {
+export type JobKind = 'backup' | 'restore'
+
+export type BackupJob = {
+  readonly kind: JobKind
+  /** Of the backup, or of the new database. */
+  readonly id: string
+  /** The database that is copied. */
+  readonly database: string
+}
+
+/** A job whose turn has come. */
+export type DueJob = BackupJob & {
+  readonly account: string
+  /** The database that is charged, and its name: a restore is charged to the new one. */
+  readonly payer: string
+  readonly name: string
+}
+
+export type WorkDeps = {
   readonly state: State
   readonly blobs: SealedBlobs
   readonly clock: Clock
   readonly log: Logger
-  /** Charges the CPU of work to an account. */
-  readonly charged: (job: Charged, work: ChargedWork, signal: AbortSignal) => Promise<void>
   /** The agent, which keeps servers running. */
   readonly agent: AgentSocket
   readonly superuserPassword: string
@@ -22,19 +38,21 @@ export type JobDeps = {
   readonly restoredFolder: string
 }
 
-/** The payer of work, and the id of the database on the receipt. */
-export type Charged = { readonly account: string; readonly resource: string }
-export type ChargedWork = (mark: () => void, signal: AbortSignal) => Promise<void>
+/** The page of the process: how its job has ended, once it has. */
+export const JOB_PAGE = '/job'
+export type JobPage = { readonly end?: JobEnd }
+export type JobEnd = { readonly failure?: JobFailure }
 
-export type JobKind = 'backup' | 'restore'
+/** Why a job failed, in words for its account: paths and names of the node stay in its log. */
+export type JobFailure = { readonly reason: string; readonly isUnpaid: boolean }
 
-export type BackupJob = Charged & {
-  readonly kind: JobKind
-  /** The id of the backup, or of the new database. */
-  readonly id: string
-  readonly database: string
-  readonly attempts: number
+export const TRY_AGAIN = 'the service could not do it now; try again'
+
+/** The end of a job that failed. */
+export class JobFault extends Error {
+  readonly failure: JobFailure
+  constructor(failure: JobFailure) {
+    super(failure.reason)
+    this.failure = failure
+  }
 }
-
-/** `mark` charges the CPU since the mark before. */
-export type WorkDeps = JobDeps & { readonly mark: () => void }

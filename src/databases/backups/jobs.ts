@@ -1,111 +1,146 @@
-// Backups and restores that rows ask for: one backup and one restore at a time. Each may begin anew after a kill: what
-// an earlier attempt stored is given up first.
+// Backups and restores that rows ask for, each in a cell of its own. An account has one backup and one restore at a time,
+// and the accounts take turns: neither a slow job nor a long queue of an account keeps the others waiting.
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { sleep } from '#base/clock.ts'
 import { ErgonError, messageOf } from '#base/errors.ts'
-import { NotAwake } from '#databases/agent-socket/awake.ts'
+import type { Logger } from '#base/log.ts'
+import { isUnpayable } from '#charging/faults.ts'
+import { energyWords, fatalText } from '#databases/agent-socket/energy-words.ts'
 import type { State } from '#state/connect.ts'
-import { backUp } from './back-up.ts'
+import {
+  JOB_MS_MAX,
+  JobFault,
+  TRY_AGAIN,
+  type DueJob,
+  type JobFailure,
+  type JobKind,
+} from './job.ts'
+import type { JobCells } from './job-cells.ts'
 import { BackupFault } from './plan.ts'
-import { restore } from './restore.ts'
-import { JOB_MS_MAX, type BackupJob, type JobDeps, type JobKind } from './job.ts'
 import { sweepRestored } from './sweep-restored.ts'
 
-const TRY_AGAIN = 'the service could not do it now; try again'
-/** The SQLSTATE of a server that is not paid, and the codes of work that is not. */
-const UNPAID_STATE = '53400'
-const UNPAID_CODES: ReadonlySet<string> = new Set([
-  'balance_depleted',
-  'budget_exhausted',
-  'free_tier_exceeded',
-])
+export type JobsDeps = {
+  readonly state: State
+  readonly log: Logger
+  readonly cells: Pick<JobCells, 'run'>
+  /** Where restored clusters wait for the agent. */
+  readonly restoredFolder: string
+}
+
 const AGAIN_MS = 5000
-const ATTEMPTS_MAX = 3
-/** A restore is charged to the new database. */
-const PAYER = `(select account from resources where id = database) as account, database as resource`
-/** For each kind: what runs is wanted again, the next one, and the work. */
-const LANES = {
+/** Of each kind. A restore waits for no backup. */
+const JOBS_AT_ONCE = 2
+/** Accounts whose last turn is remembered. */
+const TURNS_MAX = 1000
+const KINDS = ['backup', 'restore'] as const
+
+/** For each kind: what an earlier life of the agent began, and the next job of an account that has none. */
+const QUERIES = {
   backup: {
     again: "update database_backups set status = 'wanted' where status = 'running'",
-    next: `update database_backups set status = 'running', attempts = attempts + 1, started_at = ledger_now(),
-        done_bytes = 0
-      where id = (select id from database_backups where status = 'wanted' order by id limit 1)
-      returning 'backup' as kind, id, database, attempts, ${PAYER}`,
-    work: backUp,
+    next: `update database_backups b set status = 'running', started_at = ledger_now() from resources n
+      where n.id = b.database and b.id = (select w.id from database_backups w join resources o on o.id = w.database
+        where w.status = 'wanted' and o.account <> all ($1)
+        order by coalesce(array_position($2::text[], o.account), 0), w.id limit 1)
+      returning 'backup' as kind, b.id, b.database, b.database as payer, n.account, n.name`,
   },
   restore: {
     again: "update database_restores set status = 'wanted' where status = 'running'",
-    next: `update database_restores set status = 'running', attempts = attempts + 1, done_bytes = 0
-      where database = (select database from database_restores where status = 'wanted' order by database limit 1)
-      returning 'restore' as kind, database as id, source as database, attempts, ${PAYER}`,
-    work: restore,
+    next: `update database_restores r set status = 'running' from resources n
+      where n.id = r.database and r.database = (
+        select w.database from database_restores w join resources o on o.id = w.database
+        where w.status = 'wanted' and o.account <> all ($1)
+        order by coalesce(array_position($2::text[], o.account), 0), w.database limit 1)
+      returning 'restore' as kind, r.database as id, r.source as database, r.database as payer, n.account, n.name`,
   },
 } as const
 
-/**
- * Works until the signal aborts; `woken` resolves at each notification. A restore waits for no backup. Never rejects.
- */
-export async function followJobs(
-  deps: JobDeps,
-  woken: (kind: JobKind) => Promise<void>,
-  signal: AbortSignal,
-): Promise<void> {
-  await Promise.all([
-    followLane(deps, 'backup', woken, signal),
-    followLane(deps, 'restore', woken, signal),
-  ])
+/** Works until the signal aborts. Never rejects. */
+export async function followJobs(deps: JobsDeps, signal: AbortSignal): Promise<void> {
+  const wakes = new Map<JobKind, () => void>()
+  const woken = (kind: JobKind) => new Promise<void>((resolve) => wakes.set(kind, resolve))
+  const notices = await deps.state
+    .listen('ergon_backups', () => wakes.forEach((wake) => wake()))
+    .catch((error: unknown) => deps.log.warn('Backups are not told', { error: messageOf(error) }))
+  await Promise.all(KINDS.map((kind) => followKind(deps, { kind, woken }, signal)))
+  await notices?.[Symbol.asyncDispose]()
 }
 
-async function followLane(
-  deps: JobDeps,
-  kind: JobKind,
-  woken: (kind: JobKind) => Promise<void>,
+async function followKind(
+  deps: JobsDeps,
+  { kind, woken }: { readonly kind: JobKind; readonly woken: (kind: JobKind) => Promise<void> },
   signal: AbortSignal,
 ): Promise<void> {
-  const { again, next } = LANES[kind]
+  const { state, log, restoredFolder } = deps
+  const { again, next } = QUERIES[kind]
+  const running = new Map<string, Promise<void>>()
+  let turns: readonly string[] = []
+  let isFresh = true
   while (!signal.aborted)
     try {
-      // This process alone does them: those that run were cut by its end.
-      await deps.state.query(again)
-      if (kind === 'restore') await sweepRestored(deps.state, deps.restoredFolder)
-      while (!signal.aborted) {
-        const { rows } = await deps.state.query<BackupJob>(next)
-        if (rows[0] === undefined) await Promise.race([woken(kind), sleep(AGAIN_MS, signal)])
-        else await doJob(deps, rows[0], signal)
+      const waked = woken(kind)
+      if (isFresh) {
+        await state.query(again)
+        if (kind === 'restore') await sweepRestored(state, restoredFolder)
+        isFresh = false
       }
+      const isFull = running.size >= JOBS_AT_ONCE
+      const due = isFull ? undefined : await state.query<DueJob>(next, [[...running.keys()], turns])
+      const job = due?.rows[0]
+      if (job === undefined) {
+        await Promise.race([waked, sleep(AGAIN_MS, signal), ...running.values()])
+        continue
+      }
+      const { account } = job
+      turns = [...turns.filter((one) => one !== account), account].slice(-TURNS_MAX)
+      running.set(
+        account,
+        doJob(deps, job, signal).finally(() => running.delete(account)),
+      )
     } catch (error) {
-      if (signal.aborted) return
-      deps.log.warn('Backups could not be followed', { kind, error: messageOf(error) })
+      if (signal.aborted) break
+      log.warn('Backups could not be followed', { kind, error: messageOf(error) })
       await sleep(AGAIN_MS, signal).catch(() => undefined)
     }
+  await Promise.all(running.values())
 }
 
-async function doJob(deps: JobDeps, job: BackupJob, ending: AbortSignal): Promise<void> {
-  const { state, log } = deps
+/** Never rejects. */
+async function doJob(deps: JobsDeps, job: DueJob, ending: AbortSignal): Promise<void> {
+  const { log } = deps
+  const { kind, id, database } = job
   const signal = AbortSignal.any([ending, AbortSignal.timeout(JOB_MS_MAX)])
   try {
-    if (job.attempts > ATTEMPTS_MAX) throw new BackupFault('its process ended three times')
-    const { work } = LANES[job.kind]
-    await deps.charged(job, (mark, paid) => work({ ...deps, mark }, job, paid), signal)
-    log.info('Done with a database', { kind: job.kind, id: job.id, database: job.database })
+    await deps.cells.run(job, signal)
+    log.info('Done with a database', { kind, id, database })
   } catch (error) {
+    // The job begins anew at the next start.
     if (ending.aborted) return
-    log.error('A backup or a restore failed', { kind: job.kind, id: job.id, error })
-    await fail(state, job, error)
+    if (!(error instanceof JobFault)) log.error('A backup or a restore ended', { kind, id, error })
+    await fail(deps, job, failureOf(error, job.name)).catch((cause: unknown) =>
+      log.error('The end of a backup or a restore is not recorded', { kind, id, error: cause }),
+    )
   }
 }
 
-/** The account reads the reason: paths and names of the node stay in its log. */
-async function fail(state: State, { kind, id }: BackupJob, error: unknown): Promise<void> {
-  const reason = reasonOf(error)
+/** Nothing of the job is left: its process has ended. */
+async function fail(
+  { state, restoredFolder }: JobsDeps,
+  { kind, id }: DueJob,
+  { reason, isUnpaid }: JobFailure,
+): Promise<void> {
   if (kind === 'backup') {
     await state.query('select drop_parts($1)', [id])
     await state.query(
       `update database_backups set status = 'failed', reason = $2, is_unpaid = $3, ended_at = ledger_now()
        where id = $1`,
-      [id, reason, isUnpaid(error)],
+      [id, reason, isUnpaid],
     )
     return
   }
+  for (const folder of [id, `${id}~`])
+    await rm(join(restoredFolder, folder), { recursive: true, force: true })
   await state.query(
     "update database_restores set status = 'failed', reason = $2 where database = $1",
     [id, reason],
@@ -113,15 +148,10 @@ async function fail(state: State, { kind, id }: BackupJob, error: unknown): Prom
   await state.query("select want_resource($1, 'deployed')", [id])
 }
 
-function reasonOf(error: unknown): string {
-  if (error instanceof NotAwake) {
-    const { message, hint } = error.fatal
-    return hint === undefined ? message : `${message}. ${hint}`
-  }
-  return error instanceof BackupFault || error instanceof ErgonError ? error.message : TRY_AGAIN
+function failureOf(error: unknown, name: string): JobFailure {
+  if (error instanceof JobFault) return error.failure
+  const words = energyWords(error, name)
+  if (words !== undefined) return { reason: fatalText(words), isUnpaid: isUnpayable(error) }
+  const isTold = error instanceof BackupFault || error instanceof ErgonError
+  return { reason: isTold ? error.message : TRY_AGAIN, isUnpaid: false }
 }
-
-const isUnpaid = (error: unknown): boolean =>
-  error instanceof NotAwake
-    ? error.fatal.code === UNPAID_STATE
-    : error instanceof ErgonError && UNPAID_CODES.has(error.code)

@@ -3,15 +3,20 @@ import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { systemClock } from '#base/clock.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { ReplicationCopy } from '#state/replication.ts'
 import { createLogStream } from './log-stream.ts'
 import type { SealedBlobs } from './sealed-blobs.ts'
+import { createStoreTurns } from './store-turns.ts'
 
 const AT = 16n
 const WRITTEN = { position: AT, atMs: 0 }
 const POSTGRES_EPOCH_MS = 946_684_800_000
+const nothing = () => undefined
+const cpu = { piece: nothing, bytes: nothing, stored: nothing, end: nothing }
+const own = { cpu, turns: createStoreTurns() }
 
 /** A message with bytes of the log (chapter 55.4 of PostgreSQL 16, XLogData). */
 function logBytes(bytes: Buffer, at = AT, sentMs = POSTGRES_EPOCH_MS): Buffer {
@@ -54,9 +59,9 @@ test('a store that fails ends the stream of a server that says nothing more', as
   } as unknown as SealedBlobs
   const state = { query: async () => ({ rows: [], rowCount: 0 }) } as unknown as Queryable
   const stream = createLogStream(
-    { state, blobs, clock: systemClock, mark: () => undefined, restMs: 5 },
+    { state, blobs, clock: systemClock, ...own, restMs: 5 },
     silentAfter([logBytes(Buffer.from('commit'))]),
-    { id: 'db_a', life: '1', from: AT, written: WRITTEN, timeline: 1 },
+    { id: 'db_a', account: 'acct_a', life: '1', from: AT, written: WRITTEN, timeline: 1 },
   )
   const running = stream.run()
   await once(asked.resume(), 'end')
@@ -90,8 +95,9 @@ async function follow(messages: readonly Buffer[]) {
     results: async () => [],
   }
   const deps = { state: { query } as unknown as Queryable, blobs, clock: systemClock }
-  const log = createLogStream({ ...deps, mark: () => undefined, restMs: 3_600_000 }, copy, {
+  const log = createLogStream({ ...deps, ...own, restMs: 3_600_000 }, copy, {
     id: 'db_a',
+    account: 'acct_a',
     life: '1',
     from: AT,
     written: WRITTEN,
@@ -176,11 +182,18 @@ test('a log that waits behind a slow store is not told to be stored up to the en
       state: { query } as unknown as Queryable,
       blobs,
       clock,
-      mark: () => undefined,
+      ...own,
       restMs: 3_600_000,
     },
     copy,
-    { id: 'db_a', life: '1', from: AT, written: { position: AT, atMs: startMs }, timeline: 1 },
+    {
+      id: 'db_a',
+      account: 'acct_a',
+      life: '1',
+      from: AT,
+      written: { position: AT, atMs: startMs },
+      timeline: 1,
+    },
   )
   const running = stream.run()
   while (told.length < 4) await new Promise((resolve) => setImmediate(resolve))
@@ -194,4 +207,35 @@ test('a log that waits behind a slow store is not told to be stored up to the en
   assert.equal(told.at(-1), 4 * 60_000 + 60_000 - 5000)
   copy.fail(new Error('over'))
   await assert.rejects(running, /over/)
+})
+
+test('stores of one account that hang are few at once, and the logs of others are stored', async () => {
+  const turns = createStoreTurns()
+  const hanging = Promise.withResolvers<never>()
+  hanging.promise.catch(() => undefined)
+  const puts: string[] = []
+  const follow = (account: string, id: string) => {
+    const blobs = {
+      async put() {
+        puts.push(account)
+        if (account === 'acct_slow') await hanging.promise
+        return { blob: {}, size: 1, key: {} }
+      },
+    } as unknown as SealedBlobs
+    const state = { query: async () => ({ rows: [], rowCount: 0 }) } as unknown as Queryable
+    const stream = createLogStream(
+      { state, blobs, clock: systemClock, cpu, turns, restMs: 3_600_000 },
+      silentAfter([logBytes(Buffer.from('commit')), alive(AT + 6n, true)]),
+      { id, account, life: '1', from: AT, written: WRITTEN, timeline: 1 },
+    )
+    return { stream, running: stream.run() }
+  }
+  const slow = Array.from({ length: 40 }, (_, nth) => follow('acct_slow', `db_${nth}`))
+  for (const { running } of slow) running.catch(() => undefined)
+  const others = ['acct_a', 'acct_b'].map((account) => follow(account, `db_${account}`))
+  for (const { running } of others) running.catch(() => undefined)
+  while (others.some(({ stream }) => !stream.hasStored)) await setImmediate()
+  const SLOW_AT_ONCE = 4
+  assert.deepEqual(puts, [...Array<string>(SLOW_AT_ONCE).fill('acct_slow'), 'acct_a', 'acct_b'])
+  hanging.reject(new Error('the end of the test'))
 })

@@ -2,17 +2,20 @@
 import type { Clock } from '#base/clock.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { ReplicationCopy } from '#state/replication.ts'
+import type { LogWork } from './log-cpu.ts'
 import { createLogEnds, type LogEnd } from './log-ends.ts'
 import { BackupFault } from './plan.ts'
 import type { SealedBlobs } from './sealed-blobs.ts'
+import type { StoreTurns } from './store-turns.ts'
 import { logMessage, positionText, storedTo } from './wire.ts'
 
 export type LogStreamDeps = {
   readonly state: Queryable
   readonly blobs: SealedBlobs
   readonly clock: Clock
-  /** The CPU since the mark before is the operator's. */
-  readonly mark: () => void
+  /** Counts the work, which the database pays. */
+  readonly cpu: LogWork
+  readonly turns: Pick<StoreTurns, 'take'>
   /** The longest time that a stored commit waits. */
   readonly restMs: number
 }
@@ -20,6 +23,8 @@ export type LogStreamDeps = {
 export type LogStream = {
   /** Stores what has arrived. */
   flush(): Promise<void>
+  /** True once it has stored anything. */
+  readonly hasStored: boolean
   /** Resolves when the server has stopped in order. */
   run(): Promise<void>
 }
@@ -27,6 +32,8 @@ export type LogStream = {
 /** Pieces have at most about so many bytes of the log. */
 const PIECE_BYTES_MAX = 4_194_304
 const PUT_MS = 60_000
+/** For a turn. Without one the stream ends, and begins anew. */
+const TURN_MS = 300_000
 const STATUS_MS = 10_000
 /** Not of a later life, whose log is not stored yet. */
 const ARCHIVED =
@@ -39,6 +46,7 @@ export const lateAfterMs = (restMs: number): number => Math.max(LATE_MS, 3 * res
 
 export type LogStreamBegin = {
   readonly id: string
+  readonly account: string
   /** The number of this life of the server. */
   readonly life: string
   readonly from: bigint
@@ -48,9 +56,9 @@ export type LogStreamBegin = {
 
 /** Throws what the server and the store throw: from then on the server keeps the log. */
 export function createLogStream(
-  { state, blobs, clock, restMs, mark }: LogStreamDeps,
+  { state, blobs, clock, restMs, cpu, turns }: LogStreamDeps,
   copy: ReplicationCopy,
-  { id, life, from, timeline, written }: LogStreamBegin,
+  { id, account, life, from, timeline, written }: LogStreamBegin,
 ): LogStream {
   const ends = createLogEnds(clock, written)
   /** The next end of the log to reach. */
@@ -65,17 +73,13 @@ export function createLogStream(
     const [bytes, end] = [waiting, arrived]
     if (end > stored) {
       waiting = []
+      using _turn = await turns.take(account, AbortSignal.timeout(TURN_MS))
+      cpu.piece()
       const signal = AbortSignal.timeout(PUT_MS)
-      const { blob, size, key } = await blobs.put(each(bytes), signal)
-      await state.query('select keep_wal($1, $2, $3, $4, $5, $6, $7)', [
-        id,
-        positionText(stored),
-        positionText(end),
-        timeline,
-        JSON.stringify(blob),
-        size,
-        JSON.stringify(key),
-      ])
+      const { blob, size, key } = await blobs.put(counted(bytes, cpu), signal, cpu.stored)
+      const named = [JSON.stringify(blob), size, JSON.stringify(key)]
+      const place = [id, positionText(stored), positionText(end), timeline]
+      await state.query('select keep_wal($1, $2, $3, $4, $5, $6, $7)', [...place, ...named])
       stored = end
     }
     if (stored >= goal.position) {
@@ -83,7 +87,6 @@ export function createLogStream(
       goal = ends.last()
     }
     tell()
-    mark()
   }
   /** One after another; a failure ends the stream, also where the server has nothing more to say. */
   const flush = () => {
@@ -94,6 +97,9 @@ export function createLogStream(
 
   return {
     flush,
+    get hasStored() {
+      return stored > from
+    },
     async run() {
       const timer = setInterval(() => void flush(), restMs)
       const status = setInterval(tell, STATUS_MS)
@@ -123,6 +129,13 @@ export function createLogStream(
   }
 }
 
-async function* each(chunks: readonly Buffer[]): AsyncGenerator<Buffer> {
-  yield* chunks
+/** Counts each chunk as the store takes it, just before its CPU is used. */
+async function* counted(
+  chunks: readonly Buffer[],
+  cpu: Pick<LogWork, 'bytes'>,
+): AsyncGenerator<Buffer> {
+  for (const chunk of chunks) {
+    cpu.bytes(chunk.length)
+    yield chunk
+  }
 }

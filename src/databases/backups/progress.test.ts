@@ -96,12 +96,8 @@ test(
         }
       },
     }
-    const deps = { state, blobs: slow, restoredFolder: folder, mark: () => undefined }
-    const working = restore(
-      deps as unknown as WorkDeps,
-      { ...job, kind: 'restore', account: ACCOUNT, resource: job.id, attempts: 1 },
-      signal,
-    )
+    const deps = { state, blobs: slow, restoredFolder: folder }
+    const working = restore(deps as unknown as WorkDeps, { ...job, kind: 'restore' }, signal)
     const rowOf = async () => {
       const { rows } = await state.query<{ status: string; done: number; total: number }>(
         `select status, done_bytes::float8 as done, total_bytes::float8 as total

@@ -10,27 +10,24 @@ const TELL_MS = 500
 
 /** `text` writes the id, the bytes that are done and the total. `gone` is called where the row is gone. */
 export function openProgress(
-  { state, mark }: Pick<WorkDeps, 'state' | 'mark'>,
+  { state }: Pick<WorkDeps, 'state'>,
   text: string,
   { id, gone }: { readonly id: string; readonly gone?: () => void },
 ): JobProgress {
   let done = 0
   let total: number | null = null
-  const tell = () => {
-    mark()
+  const tell = () =>
     state.query(text, [id, done, total]).then(
       ({ rowCount }) => rowCount === 0 && gone?.(),
       () => undefined,
     )
-  }
-  const timer = setInterval(tell, TELL_MS)
+  const timer = setInterval(() => void tell(), TELL_MS)
   return {
     report(doneBytes, totalBytes) {
-      mark()
       done = doneBytes
       if (totalBytes === undefined) return
       total = totalBytes
-      tell()
+      void tell()
     },
     [Symbol.dispose]: () => clearInterval(timer),
   }

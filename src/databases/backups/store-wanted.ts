@@ -1,7 +1,8 @@
 // The log that a restore needs of a source that runs, stops or does not start.
 import { sleep } from '#base/clock.ts'
 import { NotAwake } from '#databases/agent-socket/awake.ts'
-import type { JobDeps } from './job.ts'
+import { fatalText } from '#databases/agent-socket/energy-words.ts'
+import type { WorkDeps } from './job.ts'
 import { BackupFault } from './plan.ts'
 import { storeLog, wakeServer } from './woken-server.ts'
 
@@ -30,7 +31,7 @@ const LOOK_MS = 100
  * stops is waited for. Throws a BackupFault with the time up to which the log is stored where that cannot be.
  */
 export async function storeWanted(
-  deps: JobDeps,
+  deps: WorkDeps,
   { database, until }: RestoreMoment,
   signal: AbortSignal,
 ): Promise<void> {
@@ -61,13 +62,13 @@ const WHY = {
   deleted: 'its server has not stored it yet, which is tried again by itself',
 } as const
 
-const wishOf = async ({ state }: JobDeps, database: string): Promise<string | undefined> =>
+const wishOf = async ({ state }: WorkDeps, database: string): Promise<string | undefined> =>
   (await state.query<{ wanted: string }>('select wanted from resources where id = $1', [database]))
     .rows[0]?.wanted
 
 /** Stores the log of a source that is awake, or wakes it up; why that cannot be. */
 async function storeNow(
-  deps: JobDeps,
+  deps: WorkDeps,
   database: string,
   ending: AbortSignal,
 ): Promise<string | undefined> {
@@ -83,8 +84,7 @@ async function storeNow(
   } catch (error) {
     if (error instanceof BackupFault) return error.message
     if (!(error instanceof NotAwake)) throw error
-    const { message, hint } = error.fatal
-    return hint === undefined ? message : `${message}. ${hint}`
+    return fatalText(error.fatal)
   }
 }
 

@@ -4,7 +4,7 @@ import { sleep } from '#base/clock.ts'
 import { keepAwake, NotAwake } from '#databases/agent-socket/awake.ts'
 import { superuserAddress } from '#databases/server/superuser.ts'
 import { connectState, type StateAddress } from '#state/connect.ts'
-import type { JobDeps } from './job.ts'
+import type { WorkDeps } from './job.ts'
 import { BackupFault } from './plan.ts'
 
 export type WokenServer = AsyncDisposable & {
@@ -18,7 +18,7 @@ const LOOK_MS = 50
 
 /** The server runs until the disposal. Rejects with NotAwake, or with the reason of `ending`. */
 export async function wakeServer(
-  { agent, superuserPassword }: JobDeps,
+  { agent, superuserPassword }: WorkDeps,
   database: string,
   ending: AbortSignal,
 ): Promise<WokenServer> {
@@ -36,7 +36,7 @@ export async function wakeServer(
 
 /** Stores the log up to now. */
 export async function storeLog(
-  deps: JobDeps,
+  deps: WorkDeps,
   { database, address }: { readonly database: string; readonly address: StateAddress },
   signal: AbortSignal,
 ): Promise<void> {
@@ -49,7 +49,7 @@ export async function storeLog(
 
 /** Waits until the log is stored up to a position. */
 export async function reachLog(
-  { state, clock }: JobDeps,
+  { state, clock }: WorkDeps,
   database: string,
   { position, signal }: { readonly position: string; readonly signal: AbortSignal },
 ): Promise<void> {

@@ -18,7 +18,7 @@ import { inSnapshot } from '#state/snapshot.ts'
 
 const DAY_MS = 86_400_000
 const SERVER = 'cell.standing'
-const OPERATIONS = [...LIMITED, 'database.standing', 'database.backup'] as const
+const OPERATIONS = [...LIMITED, 'database.standing'] as const
 
 export const createDatabaseEnergy =
   ({ state, now }: { readonly state: State; readonly now: () => number }): Handler =>

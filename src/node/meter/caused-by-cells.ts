@@ -1,6 +1,7 @@
 // CPU of this process by the cell that caused it. The agent asks for it each second, and it becomes part of the cell's share
 // (caused-cpu.ts). All other CPU is the operator's.
 import type { Readable } from 'node:stream'
+import type { Marks } from '#metering/marks.ts'
 import { createPipeMarks, type PipeMarks } from '#metering/pipe-marks.ts'
 import type { CausedTotals } from './caused-cpu.ts'
 
@@ -29,7 +30,12 @@ const LOOKS_KEPT = 60
 
 type Owner = { cpuNs: number; open: number; toldNs: number; looks: number }
 
-export function createCausedByCells(marks: PipeMarks = createPipeMarks()): CausedByCells {
+/** The marks of a process that works for cells, and who pays for the work of none. */
+export type CausedMarks = Pick<PipeMarks, 'piece' | 'mark'> & {
+  readonly accounting: Pick<Marks, 'operator'>
+}
+
+export function createCausedByCells(marks: CausedMarks = createPipeMarks()): CausedByCells {
   const owners = new Map<string, Owner>()
   const ownerOf = (cell: string): Owner => {
     const owner = owners.get(cell) ?? { cpuNs: 0, open: 0, toldNs: 0, looks: 0 }

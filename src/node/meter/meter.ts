@@ -264,7 +264,8 @@ const cpuOf = ({ shares }: MeterWindow, names: ReadonlySet<string>): bigint =>
 
 /**
  * Cells that work for requests: no cell that starts, as a model that is loaded, and none that an account pays for. The
- * ingress and the egress proxy work for cells of accounts, which pay by their own measurement.
+ * ingress, the egress proxy and the process that stores logs work for cells of accounts, which pay by their own
+ * measurement.
  */
 export const answering = (cells: Pick<Cells, 'list'>): ReadonlySet<string> =>
   new Set(

@@ -1,0 +1,154 @@
+// The queue of backups and restores: turns of accounts, and the end of jobs that fail. On a state without servers.
+import assert from 'node:assert/strict'
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fault } from '#contract/errors.ts'
+import { addTestAccount, openLedgerState } from '#ledger/test-state.fixture.ts'
+import { quiet } from '#postgres/testing.ts'
+import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
+import type { DueJob } from './job.ts'
+import { followJobs } from './jobs.ts'
+
+const skip = whyNoState()
+const WAIT_MS = 30_000
+const AT_ONCE = 2
+
+/** A state whose jobs the test ends. */
+async function open(t: TestContext) {
+  const url = await openTestUrl()
+  const state = await openLedgerState(url.of, 3)
+  const folder = mkdtempSync(join(tmpdir(), 'ergon-jobs-'))
+  const began: DueJob[] = []
+  const ends = new Map<string, PromiseWithResolvers<void>>()
+  const stopping = new AbortController()
+  const until = async (what: string, holds: () => boolean | Promise<boolean>) => {
+    const lastMs = performance.now() + WAIT_MS
+    while (!(await holds())) {
+      assert.ok(performance.now() < lastMs, what)
+      await pause(10)
+    }
+  }
+  const run = async (job: DueJob) => {
+    const end = Promise.withResolvers<void>()
+    ends.set(job.id, end)
+    began.push(job)
+    await end.promise
+    await state.query("update database_backups set status = 'done' where id = $1", [job.id])
+  }
+  const working = followJobs(
+    { state, log: quiet, cells: { run }, restoredFolder: folder },
+    stopping.signal,
+  )
+  t.after(async () => {
+    stopping.abort()
+    for (const end of ends.values()) end.resolve()
+    await working
+    await state[Symbol.asyncDispose]()
+    await url[Symbol.asyncDispose]()
+    rmSync(folder, { recursive: true })
+  })
+  const idBy = async (text: string, values: readonly unknown[]) =>
+    (await state.query<{ id: string }>(`select ${text} as id`, values)).rows[0]?.id ?? ''
+  return {
+    state,
+    folder,
+    began,
+    until,
+    end: (id: string, error?: unknown) =>
+      error === undefined ? ends.get(id)?.resolve() : ends.get(id)?.reject(error),
+    async account(name: string) {
+      await addTestAccount(state, { id: name, env: 'test', lowWater: 0n })
+    },
+    database: (account: string, name: string) =>
+      idBy("add_database($1, $2, 'local', 99, 1)", [account, name]),
+    backup: (database: string) => idBy("want_backup($1, 'manual')", [database]),
+  }
+}
+
+test(
+  'accounts take turns: neither a long queue nor a slow job of one keeps the others waiting',
+  { skip },
+  async (t) => {
+    const bench = await open(t)
+    const { began, until, backup, database, end } = bench
+    for (const name of ['acct_many', 'acct_b', 'acct_c']) await bench.account(name)
+    const many: string[] = []
+    for (let nth = 0; nth < 4; nth++)
+      many.push(await backup(await database('acct_many', `many-${nth}`)))
+    await until('one of the account goes on', () => began.length === 1)
+    const b = await backup(await database('acct_b', 'b'))
+    await until('that of another one too', () => began.length === AT_ONCE)
+    const c = await backup(await database('acct_c', 'c'))
+    // The first one never ends, and the account has three more in its queue.
+    end(b)
+    await until('the third account has its turn', () => began.length === 3)
+    const again = await backup(await database('acct_b', 'b-2'))
+    end(many[0] ?? '')
+    await until('the next', () => began.length === 4)
+    end(c)
+    await until('the one after it', () => began.length === 5)
+    assert.deepEqual(
+      began.map(({ id }) => id),
+      [many[0], b, c, many[1], again],
+    )
+  },
+)
+
+test(
+  'a backup that cannot be paid any more fails in words, and its parts are given up',
+  { skip },
+  async (t) => {
+    const { state, account, database, backup, began, until, end } = await open(t)
+    await account('acct_a')
+    const id = await backup(await database('acct_a', 'notes'))
+    await until('it goes on', () => began.length === 1)
+    const blob = { id: crypto.randomUUID(), location: 'fs', size: 100, checksum: 'x' }
+    await state.query('select keep_part($1, 0, $2, 1, $3)', [id, JSON.stringify(blob), '{}'])
+    end(id, fault('balance_depleted', 'Could not go on: empty'))
+    const rowOf = async () =>
+      (
+        await state.query<{ status: string; reason: string; is_unpaid: boolean; parts: number }>(
+          `select status, reason, is_unpaid, (select count(*)::int from database_parts where backup = id) as parts
+         from database_backups where id = $1`,
+          [id],
+        )
+      ).rows[0]
+    await until('it has failed', async () => (await rowOf())?.status === 'failed')
+    assert.deepEqual(await rowOf(), {
+      status: 'failed',
+      reason:
+        'the account of this database cannot pay for its energy. An owner or admin of the account adds funds, or its free energy is renewed at 00:00 UTC.',
+      is_unpaid: true,
+      parts: 0,
+    })
+  },
+)
+
+test(
+  'a restore that fails leaves no files, also where its process was killed',
+  { skip },
+  async (t) => {
+    const { state, account, database, began, until, end, folder } = await open(t)
+    await account('acct_a')
+    const source = await database('acct_a', 'source')
+    const id = await database('acct_a', 'restored')
+    await state.query('select want_restore($1, $2, null, null)', [id, source])
+    await until('it goes on', () => began.length === 1)
+    const folders = [id, `${id}~`].map((name) => join(folder, name))
+    for (const one of folders) mkdirSync(join(one, 'data'), { recursive: true })
+    end(id, new Error('the path /of/the/node'))
+    await until('it has failed', async () => {
+      const { rows } = await state.query<{ status: string; reason: string }>(
+        'select status, reason from database_restores where database = $1',
+        [id],
+      )
+      if (rows[0]?.status !== 'failed') return false
+      assert.equal(rows[0].reason, 'the service could not do it now; try again')
+      return true
+    })
+    assert.deepEqual(folders.filter(existsSync), [])
+  },
+)
