@@ -22,7 +22,7 @@ const ROOM_J = 10
 const CHARGED_MS = 4000
 /** The cell that stores the logs of all servers. */
 const LOGS = 'db-backups'
-/** What it does for no server: its start, and its rest. */
+/** Its start and its rest, which no server pays, are at most so much of its CPU. */
 const OWN_PART_MAX = 0.5
 
 type Customer = {
