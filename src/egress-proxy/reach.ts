@@ -2,7 +2,7 @@
 // addresses permits.
 import { createHash } from 'node:crypto'
 import type { Socket } from 'node:net'
-import { createAddressRule, machineAddresses, type AddressRule } from '#egress/addresses.ts'
+import { createAddressRule, type AddressRule, type MachinePlaces } from '#egress/addresses.ts'
 import { connectChecked, connectTo, NotPermitted } from '#egress/checked-socket.ts'
 import type { Resolve } from '#egress/resolve.ts'
 import type { OwnAddress } from '#node/own-addresses.ts'
@@ -25,32 +25,30 @@ const MAIL_PORT = 25
 const ALL: AddressRule = { permits: () => true }
 
 /** Throws NotPermitted, and errors of sockets and of the DNS. `networks` are permitted although they are not public. */
-export function createReach(deps: {
-  readonly own: readonly OwnAddress[]
-  readonly networks: readonly string[]
-  readonly resolve: Resolve
-  /** Reached at the ports of `own` alone: other programs of the machine may trust what comes from it. */
-  readonly machine?: () => readonly string[]
-}): Reach {
-  const { own, networks, resolve, machine = machineAddresses } = deps
-  const rule = createAddressRule(networks)
-  const strangeRule = createAddressRule(networks, machine)
-  const ownPorts = new Set(own.map(({ port }) => port))
+export function createReach(
+  deps: {
+    readonly own: readonly OwnAddress[]
+    readonly networks: readonly string[]
+    readonly resolve: Resolve
+  } & Pick<MachinePlaces, 'machine'>,
+): Reach {
+  const { own, networks, resolve, machine } = deps
+  // A domain of an account leads to the service too.
+  const servedPorts = own.map(({ port }) => port)
+  const rule = createAddressRule(networks, { servedPorts, ...(machine && { machine }) })
   /** Names below one that the operator has named may be of others: they lead to its addresses, or to public ones. */
-  const ownRule = async ({ names }: OwnAddress, hostname: string): Promise<AddressRule> => {
+  const ownRule = async ({ names, port }: OwnAddress, hostname: string): Promise<AddressRule> => {
     if (names.includes(hostname)) return ALL
     const named = names.filter((name) => !name.startsWith('*'))
     const addresses = (await Promise.all(named.map(resolve))).flat()
-    return { permits: (address) => addresses.includes(address) || rule.permits(address) }
+    return { permits: (address) => addresses.includes(address) || rule.permits(address, port) }
   }
   return async ({ hostname, port }, { account, signal: ending }) => {
     const ours = own.find((one) => one.port === port && isNamed(one.names, hostname))
     if (ours?.listens !== undefined)
       return await connectTo({ ...ours.listens, ...sourceOf(account, ours.listens.host) }, ending)
     if (port === MAIL_PORT) throw new NotPermitted('port 25 is closed: send mail by a service')
-    // A domain of an account leads to the service too.
-    const others = ownPorts.has(port) ? rule : strangeRule
-    const permitted = ours === undefined ? others : await ownRule(ours, hostname)
+    const permitted = ours === undefined ? rule : await ownRule(ours, hostname)
     return await connectChecked({ rule: permitted, resolve }, { hostname, port, ending })
   }
 }

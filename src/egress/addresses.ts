@@ -35,13 +35,22 @@ const NOT_PUBLIC_6 = ['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::
 
 export interface AddressRule {
   /** False for a text that is no address. */
-  permits(address: string): boolean
+  permits(address: string, port: number): boolean
 }
 
-/** `networks` are permitted although they are not public; `refused` lists addresses that are not although they are. */
+export type MachinePlaces = {
+  /** Ports of the service itself, which may be asked at the addresses of this machine as by any other machine. */
+  readonly servedPorts?: readonly number[]
+  readonly machine?: () => readonly string[]
+}
+
+/**
+ * `networks` are permitted although they are not public. Those of this machine are not although they may be public: other
+ * programs of it may trust what comes from it.
+ */
 export function createAddressRule(
   networks: readonly string[],
-  refused: () => readonly string[] = () => [],
+  { servedPorts = [], machine = machineAddresses }: MachinePlaces = {},
 ): AddressRule {
   const named = subnets(networks)
   const public6 = subnets([PUBLIC_6])
@@ -50,14 +59,14 @@ export function createAddressRule(
   const isIn = (some: readonly Subnet[], address: string) =>
     some.some((subnet) => subnet.includes(address))
   return {
-    permits(address) {
+    permits(address, port) {
       const family = isIP(address)
       // A zone names an interface of this machine.
       if (family === 0 || address.includes('%')) return false
       if (isIn(named, address)) return true
       const isPublic =
         family === 4 ? !isIn(not4, address) : isIn(public6, address) && !isIn(not6, address)
-      return isPublic && !isIn(subnets(refused()), address)
+      return isPublic && (servedPorts.includes(port) || !isIn(subnets(machine()), address))
     },
   }
 }

@@ -21,7 +21,7 @@ export async function connectChecked(
 ): Promise<Socket> {
   const lastMs = performance.now() + CONNECT_MS
   const addresses = await within(resolve(hostname), CONNECT_MS)
-  const refused = addresses.find((address) => !rule.permits(address))
+  const refused = addresses.find((address) => !rule.permits(address, port))
   if (refused !== undefined) throw new NotPermitted(`the address is not public: ${refused}`)
   const tried = addresses.slice(0, ADDRESSES_MAX)
   let socket: Socket | undefined
@@ -36,7 +36,7 @@ export async function connectChecked(
     }
   if (socket === undefined) throw new NotPermitted(`the name has no address: ${hostname}`)
   const peer = bareAddress(socket.remoteAddress ?? '')
-  if (!rule.permits(peer)) {
+  if (!rule.permits(peer, port)) {
     socket.destroy()
     throw new NotPermitted(`the address is not public: ${peer}`)
   }

@@ -42,6 +42,8 @@ export type AgentCore = {
   readonly ingress: NodeIngress
   /** The way out for code of accounts. */
   readonly egress: NodeEgress
+  /** Ports of the service that tenants may ask at this machine's public addresses. */
+  readonly servedPorts: readonly number[]
   readonly artifacts: Artifacts
   readonly journals: KeptJournals
   readonly report: Reporter

@@ -161,8 +161,10 @@ function coreOf(
 ): AgentCore {
   const { config, data, log, logTail } = given
   const keys = createDerivedKeys(new Secret(data.secrets.state))
+  const own = ownAddresses(given)
   const core = {
     ...given,
+    servedPorts: own.map(({ port }) => port),
     meterName: METER,
     place: programPlace(config, data, logTail),
     artifacts: createArtifacts({
@@ -179,7 +181,7 @@ function coreOf(
       return readAddress(object, { keys, origin, region: config.region })
     },
   }
-  return { ...core, ingress: createIngress(core), egress: createEgress(core, ownAddresses(given)) }
+  return { ...core, ingress: createIngress(core), egress: createEgress(core, own) }
 }
 
 /** The addresses of the API, and of products. */

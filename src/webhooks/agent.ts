@@ -16,7 +16,11 @@ export const WEBHOOKS_AGENT: AgentProduct = {
 function open(core: AgentCore): AgentPart {
   const { config, log } = core
   const networks = networksOf(config)
-  const gateway: WebhooksGatewaySettings = { isOn: config.webhooks, networks }
+  const gateway: WebhooksGatewaySettings = {
+    isOn: config.webhooks,
+    networks,
+    servedPorts: core.servedPorts,
+  }
   const tasks: WebhooksTaskSettings = { logDays: config.webhookLogDays }
   const part = { gateway: { settings: gateway }, tasks: { settings: tasks } }
   if (!config.webhooks) return part

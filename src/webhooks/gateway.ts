@@ -33,10 +33,10 @@ export const WEBHOOKS_GATEWAY: GatewayProduct<WebhooksGatewaySettings> = { name:
 
 function open(
   { readers: state, secret }: GatewayCore,
-  { isOn, networks }: WebhooksGatewaySettings,
+  { isOn, ...places }: WebhooksGatewaySettings,
 ): GatewayPart {
   const key = webhookKeyOf(secret.reveal())
-  const deps = { state, key, isOn, rule: createAddressRule(networks) }
+  const deps = { state, key, isOn, rule: createAddressRule(places.networks, places) }
   return {
     endpoints: {
       'webhook.create': { parse: parseWebhookRequest, handle: createWebhookCreate(deps) },

@@ -54,7 +54,11 @@ test('urls in events and lookups have no key of a receiver', { skip: whyNoState(
 
   await t.test('a lookup has the masked url', async () => {
     const core = { readers: state, secret: new Secret('s') } as unknown as GatewayCore
-    const { lookups } = await WEBHOOKS_GATEWAY.open(core, { isOn: true, networks: [] })
+    const { lookups } = await WEBHOOKS_GATEWAY.open(core, {
+      isOn: true,
+      networks: [],
+      servedPorts: [],
+    })
     const found = await lookups?.['we']?.find('acct_a', 'we_1')
     assert.deepEqual(found, { name: 'https://a.example/?key=***', path: '/v1/webhooks/we_1' })
   })

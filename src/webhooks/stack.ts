@@ -22,11 +22,11 @@ import type { WebhooksGatewaySettings } from './settings.ts'
 
 export const WEBHOOKS_STACK: StackProduct<WebhooksGatewaySettings> = {
   name: 'webhooks',
-  open: ({ secret }, { isOn, networks }) => ({
+  open: ({ secret }, { isOn, ...places }) => ({
     webhook: createWebhookPart({
       isOn,
       key: webhookKeyOf(secret),
-      rule: createAddressRule(networks),
+      rule: createAddressRule(places.networks, places),
     }),
   }),
 }

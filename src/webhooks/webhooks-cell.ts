@@ -40,6 +40,7 @@ async function startCell(core: AgentCore, networks: readonly string[]): Promise<
     journalSync: config.journalSync === 'sync',
     key: webhookKeyOf(data.secrets.state).reveal(),
     networks,
+    servedPorts: core.servedPorts,
   }
   await cells.start(
     programCell(WEBHOOKS_PROGRAM, {

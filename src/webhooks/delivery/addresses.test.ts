@@ -143,25 +143,32 @@ const local = createAddressRule(['127.0.0.1', '::1'])
 const code = { code: 'invalid_request' }
 
 test('no address that is not public is permitted, in any form', () => {
-  for (const address of NOT_PUBLIC) assert.equal(none.permits(address), false, address)
-  for (const address of PUBLIC) assert.equal(none.permits(address), true, address)
+  for (const address of NOT_PUBLIC) assert.equal(none.permits(address, 443), false, address)
+  for (const address of PUBLIC) assert.equal(none.permits(address, 443), true, address)
   for (const text of ['', 'localhost', '127.1', '2130706433', '0x7f.1', '[::1]'])
-    assert.equal(local.permits(text), false, `no address: ${text}`)
+    assert.equal(local.permits(text, 443), false, `no address: ${text}`)
 })
 
-test('an address that is refused is not permitted in any form, unless the operator names its network', () => {
+test('an address of the machine is not permitted in any form, unless the operator names its network', () => {
   const refused = () => ['8.8.8.8', '2001:4860::8']
-  const rule = createAddressRule([], refused)
+  const rule = createAddressRule([], { machine: refused })
   for (const address of ['8.8.8.8', '2001:4860::8', '2001:4860:0:0::0008', '2001:4860::0.0.0.8'])
-    assert.equal(rule.permits(address), false, address)
-  assert.ok(rule.permits('8.8.8.9') && rule.permits('2001:4860::9'))
-  assert.ok(createAddressRule(['8.8.8.0/24'], refused).permits('8.8.8.8'))
+    assert.equal(rule.permits(address, 443), false, address)
+  assert.ok(rule.permits('8.8.8.9', 443) && rule.permits('2001:4860::9', 443))
+  assert.ok(createAddressRule(['8.8.8.0/24'], { machine: refused }).permits('8.8.8.8', 443))
+})
+
+test('a webhook does not reach the public address of the machine but at ports of the service', () => {
+  const machine = () => ['8.8.8.8']
+  const rule = createAddressRule([], { servedPorts: [8443], machine })
+  assert.throws(() => readTarget('https://8.8.8.8/', rule), code)
+  assert.equal(readTarget('https://8.8.8.8:8443/', rule).port, 8443)
 })
 
 test('a network that the operator names is permitted, and nothing beside it', () => {
-  assert.ok(local.permits('127.0.0.1') && local.permits('::1'))
+  assert.ok(local.permits('127.0.0.1', 443) && local.permits('::1', 443))
   for (const address of ['127.0.0.2', '127.1.0.1', '::ffff:127.0.0.1', '10.0.0.1', '::'])
-    assert.equal(local.permits(address), false, address)
+    assert.equal(local.permits(address, 443), false, address)
 })
 
 test('no spelling of an address of this machine is taken, over https or http', () => {
@@ -209,7 +216,7 @@ test('every IPv4 address is judged by its octets, and none inside an IPv6 addres
         (a === 172 && b >= 16 && b < 32) ||
         (a === 169 && b === 254) ||
         (a === 100 && b >= 64 && b < 128)
-      if (isPrivate) assert.equal(none.permits(address), false)
+      if (isPrivate) assert.equal(none.permits(address, 443), false)
       const hex = [a * 256 + b, c * 256 + d].map((word) => word.toString(16)).join(':')
       for (const form of [
         `::ffff:${address}`,
@@ -218,7 +225,7 @@ test('every IPv4 address is judged by its octets, and none inside an IPv6 addres
         `2002:${hex}::1`,
       ]) {
         assert.notEqual(isIP(form), 0)
-        assert.equal(none.permits(form), false, form)
+        assert.equal(none.permits(form, 443), false, form)
       }
     }),
   )

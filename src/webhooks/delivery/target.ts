@@ -40,10 +40,12 @@ export function readTarget(url: string, rule: AddressRule): EndpointTarget {
   if (MASKED.test(parsed.search)) throw refused('it is masked: give the whole url')
   if (parsed.hash !== '') throw refused('it must have no fragment')
   const hostname = hostOfUrl(parsed).replace(/\.$/, '')
+  const port = parsed.port === '' ? (isSecure ? 443 : 80) : Number(parsed.port)
   const isAddress = isIP(hostname) !== 0
   const isLocal = isLocalName(hostname)
-  if (isAddress && !rule.permits(hostname)) throw refused(`the address is not public: ${hostname}`)
-  if (isLocal && !LOOPBACK.some(rule.permits))
+  if (isAddress && !rule.permits(hostname, port))
+    throw refused(`the address is not public: ${hostname}`)
+  if (isLocal && !LOOPBACK.some((address) => rule.permits(address, port)))
     throw refused(`the address is not public: ${hostname}`)
   if (!isAddress && !isLocal && !hostname.includes('.'))
     throw refused(`it needs a name of the public DNS: ${hostname}`)
@@ -51,7 +53,7 @@ export function readTarget(url: string, rule: AddressRule): EndpointTarget {
   return {
     isSecure,
     hostname,
-    port: parsed.port === '' ? (isSecure ? 443 : 80) : Number(parsed.port),
+    port,
     path: `${parsed.pathname}${parsed.search}`,
     host: parsed.host,
   }

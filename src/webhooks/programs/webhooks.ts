@@ -29,6 +29,8 @@ export type WebhooksConfig = {
   readonly key: string
   /** Addresses that are permitted although they are not public. */
   readonly networks: readonly string[]
+  /** Ports of the service, which may be asked at this machine's public addresses. */
+  readonly servedPorts: readonly number[]
   readonly socket: string
   readonly logLevel: LogLevel
 }
@@ -65,7 +67,7 @@ const accounting = await openAccounting({
   },
 })
 const { charging, marks, session } = accounting
-const rule = createAddressRule(config.networks)
+const rule = createAddressRule(config.networks, config)
 const bills = createWorkBills({
   operation: 'webhook.delivery',
   charging,
