@@ -136,7 +136,7 @@ function startRelay(
     view: [],
     enter: relayCommand({
       perl,
-      network: `/proc/${given.pid}/ns/net`,
+      process: `/proc/${given.pid}`,
       port: spec.container.port,
       outlet: spec.container.outlet,
       socket: given.socket,

@@ -23,14 +23,14 @@ export type EnterCommand = {
 /** The relay from a socket to a port in the network of a container, which another program has started. */
 export function relayCommand({
   perl,
-  network,
+  process: member,
   port,
   socket,
   outlet,
   identity,
 }: Pick<EnterCommand, 'perl'> & {
-  /** As the kernel shows it: /proc/PID/ns/net. */
-  readonly network: string
+  /** A process in that network, as the kernel shows it: /proc/PID. The relay has a group beside that of the process, and sees none above. */
+  readonly process: string
   readonly port: number
   readonly socket: string
   readonly outlet: CellOutlet | undefined
@@ -41,7 +41,7 @@ export function relayCommand({
     ['port', String(port)],
     ['listen', socket],
     outlet === undefined ? [] : ['outlet', outlet.socket],
-    ['join', network],
+    ['join', member],
     doors(outlet),
     become(identity),
     'run',

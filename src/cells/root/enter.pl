@@ -115,8 +115,18 @@ my %STEPS = (
         must('umount2', '.', $DETACH);
         chdir '/' or fail('/');
     }],
-    # The network of a container.
-    join => [1, sub { my ($path) = @_; open my $network, '<', $path or fail($path); must('setns', fileno $network, $NEW_NET) }],
+    # The network of a container, by its process. The folder stays that of one process: when that has ended, the folder is
+    # empty, also where another process has its number.
+    join => [1, sub {
+        my ($path) = @_;
+        chdir $path or fail($path);
+        open my $file, '<', 'cgroup' or fail($path);
+        # Ours is the root of what we see, one below that of the container.
+        grep { m{^0::/\.\.(?!/\.\.)} } readline $file or fail("$path is no process of the container");
+        open my $network, '<', 'ns/net' or fail($path);
+        must('setns', fileno $network, $NEW_NET);
+        chdir '/' or fail('/');
+    }],
     loopback => [0, sub {
         socket my $any, 2, 2, 0 or fail('socket');
         my $up = pack 'Z16 s x22', 'lo', 0x41;
