@@ -1,8 +1,10 @@
 // Limits: workloads.
 import { COMMAND_BYTES_MAX } from '#cells/launch.ts'
 import { ROOT_ENTRIES_MAX } from '#cells/root/plan.ts'
+import { LAYERS_MAX } from '#contract/images.ts'
 import { REGISTRY_PASSWORDS_MAX } from '#contract/registry-limits.ts'
 import * as workloads from '#contract/workload-limits.ts'
+import { IMAGE_BYTES_MAX, IMAGE_ENTRIES_MAX } from '#images/store.ts'
 import { bytes, code, count, words, type LimitSection } from './limit.ts'
 
 export const WORKLOADS: LimitSection = {
@@ -25,6 +27,32 @@ export const WORKLOADS: LimitSection = {
       'size of all volumes of an account, full or not (`ERGON_ACCOUNT_VOLUMES_MB`)',
       'a quarter of the disk of the node',
       code('volume_quota_exceeded'),
+    ],
+    [
+      'images of an account on the node, unpacked, each once (`ERGON_ACCOUNT_IMAGES_MB`)',
+      'a quarter of the disk of the node',
+      words('old versions give theirs up, then the version fails with `image_quota_exceeded`'),
+    ],
+    [
+      'image, packed and unpacked',
+      bytes(IMAGE_BYTES_MAX),
+      words('the version fails with `image_too_large`'),
+    ],
+    ['layers of an image', count(LAYERS_MAX), words('the version fails with `image_unsupported`')],
+    [
+      'entries of an image',
+      count(IMAGE_ENTRIES_MAX),
+      words('the version fails with `image_hostile`'),
+    ],
+    [
+      'time of a pull',
+      `${count(workloads.IMAGE_PULL_S_MAX)} s`,
+      words('the version fails with `image_too_slow`'),
+    ],
+    [
+      'pulls at once',
+      `${workloads.PULLS_MAX.account} of an account, ${workloads.PULLS_MAX.node} of a node`,
+      words('further ones wait'),
     ],
     [
       'registries whose passwords an account keeps',

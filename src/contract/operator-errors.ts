@@ -18,6 +18,14 @@ export const OPERATOR_ERRORS = {
     'Bytes came that have not the digest of the image: check the registry or the file. Nothing of them was kept.',
   ),
   image_too_large: operator(422, 'Use a smaller image.'),
+  image_too_slow: operator(
+    504,
+    'The pull took longer than pulls may: use a smaller image, or a faster registry.',
+  ),
+  image_quota_exceeded: operator(
+    409,
+    'Use a smaller image, or delete a workload: the images of an account count together, each once.',
+  ),
   image_hostile: operator(
     422,
     'A layer has an entry that leads out of the image, or more entries than an image needs: build the image anew.',

@@ -40,6 +40,10 @@ export const WORKLOAD_LOG_LINES_MAX = 2000
 /** The number of ends within this time that makes a crash loop. */
 export const CRASHES_MAX = 3
 export const CRASHES_WITHIN_MS = 300_000
+/** A pull of an image, from its start to its unpacked files. */
+export const IMAGE_PULL_S_MAX = 3600
+/** Pulls of images at once: on a node, and of an account. */
+export const PULLS_MAX = { node: 16, account: 1 } as const
 /** Requests at once for each instance that a workload may have; further ones wait. */
 export const WORKLOAD_CONCURRENCY = 200
 export const WORKLOAD_BODY_BYTES_MAX = 1024 * 1024 * 1024

@@ -15,6 +15,8 @@ export const workloadVersion = z.object({
   image: z.string(),
   /** Of its manifest; null until it is pulled. */
   digest: z.string().nullable(),
+  /** The bytes that its image takes of the node's disk; null where the node has not pulled it, or has removed it. */
+  image_bytes: z.int().nullable(),
   created_at: time,
   /** Why it did not become ready; null where nothing of that is known. */
   failure: z.string().nullable(),

@@ -1,4 +1,4 @@
-// The blobs of images on a node: each by its digest, there whole or not at all, shared by images.
+// The blobs of a pull: each by its digest, there whole or not at all. The folder is of one pull alone.
 import { createHash } from 'node:crypto'
 import { createReadStream, createWriteStream, existsSync } from 'node:fs'
 import { rename, rm, stat } from 'node:fs/promises'
@@ -6,7 +6,6 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { sleep } from '#base/clock.ts'
 import { ErgonError, messageOf } from '#base/errors.ts'
-import { lockFile } from '#base/lock.ts'
 import { fault } from '#contract/errors.ts'
 import type { Descriptor } from '#contract/images.ts'
 import type { PullPace } from './pull-pace.ts'
@@ -25,17 +24,23 @@ export async function fetchBlob(
   {
     pace,
     signal,
+    wrote = () => undefined,
     retryMs = RETRY_MS,
-  }: { readonly pace: PullPace; readonly signal: AbortSignal; readonly retryMs?: number },
+  }: {
+    readonly pace: PullPace
+    readonly signal: AbortSignal
+    /** Called with the bytes that came to the disk. */
+    readonly wrote?: (bytes: number) => void
+    readonly retryMs?: number
+  },
 ): Promise<string> {
   const path = join(folder, digestHex(descriptor.digest))
   const part = `${path}.part`
-  await using _ = await lockFile(`${path}.lock`, signal)
   if (existsSync(path)) return path
   await pace.keep(async (ending) => {
     for (let tries = 1; ; tries++)
       try {
-        return await append(source, descriptor, { part, pace }, ending)
+        return await append(source, descriptor, { part, pace, wrote }, ending)
       } catch (error) {
         const code = error instanceof ErgonError ? error.code : 'registry_unreachable'
         if (code === 'image_damaged') await rm(part, { force: true })
@@ -52,7 +57,15 @@ export async function fetchBlob(
 async function append(
   source: ImageSource,
   descriptor: Descriptor,
-  { part, pace }: { readonly part: string; readonly pace: PullPace },
+  {
+    part,
+    pace,
+    wrote,
+  }: {
+    readonly part: string
+    readonly pace: PullPace
+    readonly wrote: (bytes: number) => void
+  },
   signal: AbortSignal,
 ): Promise<void> {
   const { digest, size } = descriptor
@@ -77,6 +90,7 @@ async function append(
       at += chunk.length
       if (at > size) throw damaged(digest)
       hash.update(chunk)
+      wrote(chunk.length)
       yield chunk
     }
   }

@@ -3,6 +3,7 @@ import { fault } from '#contract/errors.ts'
 import {
   imageConfig,
   imageDocument,
+  LAYERS_MAX,
   type Descriptor,
   type ImageIndex,
   type Manifest,
@@ -40,8 +41,12 @@ export const PLATFORM = { os: 'linux', architecture: process.arch === 'arm64' ? 
 
 /** A document whose bytes are an index, or a manifest. Throws image_unsupported. */
 export function parseManifest(bytes: Buffer): Manifest | ImageIndex {
-  const parsed = imageDocument.safeParse(parsedDocument(bytes))
+  const document = parsedDocument(bytes)
+  const parsed = imageDocument.safeParse(document)
   if (parsed.success) return parsed.data
+  const { layers } = Object(document) as { readonly layers?: unknown }
+  if (Array.isArray(layers) && layers.length > LAYERS_MAX)
+    throw imageUnsupported(`it has more than ${LAYERS_MAX} layers`)
   throw imageUnsupported('its manifest is neither an index nor a manifest of an image')
 }
 

@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { openLayout } from './layout-source.ts'
+import type { DiskRoom } from './disk-room.ts'
 import type { LocalReference } from './reference.ts'
 import { createImageStore, type ImageStore } from './store.ts'
 import { layerOf, writeLayout } from './testing.ts'
@@ -28,18 +29,27 @@ const newFolder = (): string => {
   return folder
 }
 
+/** A disk without a limit. */
+const ROOM: DiskRoom = {
+  reserve: async () => true,
+  wrote: () => undefined,
+  give: async () => undefined,
+  [Symbol.asyncDispose]: () => Promise.resolve(),
+}
+
 function newStore(
   bytesMax = 10_000_000,
   roomBytes = Number.MAX_SAFE_INTEGER,
-): { readonly store: ImageStore; readonly folder: string } {
+): { readonly store: ImageStore; readonly folder: string; readonly work: string } {
   const folder = newFolder()
   const limits = { scratch: newFolder(), bytesMax }
   const open = (reference: object, ending: AbortSignal) =>
     openLayout(reference as LocalReference, limits, ending)
-  return {
-    store: createImageStore({ folder, open, bytesMax, roomOf: async () => roomBytes }),
-    folder,
-  }
+  let left = roomBytes
+  const reserve = async (bytes: number) => left >= 0 && (left -= bytes) >= 0
+  const room = { ...ROOM, reserve }
+  const work = join(folder, 'pulls', 'one')
+  return { store: createImageStore({ folder, work, open, bytesMax, room }), folder, work }
 }
 
 const layers = [
@@ -57,7 +67,7 @@ const CONFIG = {
 test('an image of a layout is unpacked once, and its configuration is read', async () => {
   const layout = newFolder()
   const digest = writeLayout(layout, { layers, config: CONFIG })
-  const { store, folder } = newStore()
+  const { store, work } = newStore()
   const told: number[] = []
   const image = await store.pull(`oci:${layout}:v1`, signal, ({ doneBytes }) =>
     told.push(doneBytes),
@@ -77,13 +87,10 @@ test('an image of a layout is unpacked once, and its configuration is read', asy
   assert.equal(told.length, 2)
   rmSync(join(layout, 'blobs'), { recursive: true })
   writeLayout(layout, { layers, config: CONFIG })
-  const again = await Promise.all([1, 2, 3].map(() => store.pull(`oci:${layout}`, signal)))
-  assert.deepEqual(new Set(again.map(({ root }) => root)), new Set([image.root]))
-  await store.prune(new Set([digest]))
-  assert.deepEqual(readdirSync(join(folder, 'blobs')), [])
-  assert.ok(existsSync(image.root))
-  await store.prune(new Set())
-  assert.ok(!existsSync(image.root))
+  const again = await store.pull(`oci:${layout}`, signal)
+  assert.deepEqual([again.root, again.bytes > 0], [image.root, true])
+  // The files of a pull go with its end.
+  assert.ok(!existsSync(work))
 })
 
 test('the tar of a layout is read too', async () => {
@@ -156,11 +163,7 @@ test('an image that is damaged, absent, foreign or too large is refused, and lea
   for (const [name, code] of cases) {
     const { store, folder } = newStore()
     await assert.rejects(store.pull(name, signal), { code }, name)
-    assert.deepEqual(
-      readdirSync(join(folder, 'roots')).filter((one) => !one.endsWith('.lock')),
-      [],
-      name,
-    )
+    assert.deepEqual(readdirSync(join(folder, 'roots')), [], name)
   }
   const large = newFolder()
   writeLayout(large, { layers: [await layerOf([{ name: 'zeros', text: '\0'.repeat(200_000) }])] })
@@ -171,14 +174,14 @@ test('an image that is damaged, absent, foreign or too large is refused, and lea
 
 test('files that an interrupted pull left behind are used or replaced', async () => {
   const layout = newFolder()
-  const digest = writeLayout(layout, { layers })
-  const { store, folder } = newStore()
-  mkdirSync(join(folder, 'roots', `${digest.slice(7)}.new`), { recursive: true })
-  writeFileSync(join(folder, 'roots', `${digest.slice(7)}.new`, 'left'), 'by a crash')
-  mkdirSync(join(folder, 'blobs'))
+  writeLayout(layout, { layers })
+  const { store, work } = newStore()
+  mkdirSync(join(work, 'root'), { recursive: true })
+  writeFileSync(join(work, 'root', 'left'), 'by a crash')
+  mkdirSync(join(work, 'blobs'))
   for (const name of readdirSync(join(layout, 'blobs/sha256')))
     writeFileSync(
-      join(folder, 'blobs', `${name}.part`),
+      join(work, 'blobs', `${name}.part`),
       readFileSync(join(layout, 'blobs/sha256', name)).subarray(0, 30),
     )
   const image = await store.pull(`oci:${layout}`, signal)
@@ -199,9 +202,54 @@ test('an image that the disk has no room for is refused, packed or unpacked, and
       code: 'workload_failed',
       message: /the disk of the node has no room for it/,
     })
-    assert.deepEqual(
-      readdirSync(join(folder, 'roots')).filter((name) => !name.endsWith('.lock')),
-      [],
-    )
+    assert.deepEqual(readdirSync(join(folder, 'roots')), [])
   }
+})
+
+/** A store of one folder, for another pull beside others. */
+function storeIn(
+  folder: string,
+  more: Partial<Parameters<typeof createImageStore>[0]> = {},
+): ImageStore {
+  const limits = { scratch: newFolder(), bytesMax: 10_000_000 }
+  return createImageStore({
+    folder,
+    work: join(newFolder(), 'pull'),
+    open: (reference, ending) => openLayout(reference as LocalReference, limits, ending),
+    room: ROOM,
+    ...more,
+  })
+}
+
+test('an image of too many layers is refused with their number', async () => {
+  const layout = newFolder()
+  writeLayout(layout, { layers: Array.from({ length: 129 }, () => Buffer.alloc(0)) })
+  await assert.rejects(storeIn(newFolder()).pull(`oci:${layout}`, signal), {
+    code: 'image_unsupported',
+    message: /it has more than 128 layers/,
+  })
+})
+
+test('two pulls of an image at once leave one root folder, whole', async () => {
+  const layout = newFolder()
+  writeLayout(layout, { layers, config: CONFIG })
+  const folder = newFolder()
+  const stores = [storeIn(folder), storeIn(folder)]
+  const [one, two] = await Promise.all(stores.map((store) => store.pull(`oci:${layout}`, signal)))
+  assert.equal(one?.root, two?.root)
+  assert.equal(readdirSync(join(folder, 'roots')).length, 1)
+  assert.equal(readFileSync(join(one?.root ?? '', 'app/main.js'), 'utf8'), 'second')
+})
+
+test('an image beyond the quota of its account is refused while it is unpacked', async () => {
+  const layout = newFolder()
+  const zeros = await layerOf([{ name: 'zeros', text: '0'.repeat(3_000_000) }])
+  writeLayout(layout, { layers: [zeros], config: CONFIG })
+  const folder = newFolder()
+  const store = storeIn(folder, { quotaBytes: 2_000_000 })
+  await assert.rejects(store.pull(`oci:${layout}`, signal), {
+    code: 'image_quota_exceeded',
+    message: /the images of the account may have 2 MB more/,
+  })
+  assert.deepEqual(readdirSync(join(folder, 'roots')), [])
 })

@@ -1,10 +1,8 @@
-// The images of a node: blobs by their digest, which several images share, and a root folder for each image.
+// The images of a repository on a node: a root folder for each image, and a folder for the files of a pull.
 import { hash } from 'node:crypto'
 import { createReadStream, existsSync } from 'node:fs'
 import { mkdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { lockFile } from '#base/lock.ts'
-import { tenantRoom } from '#base/tenant-room.ts'
 import { fault } from '#contract/errors.ts'
 import type { Descriptor, Manifest } from '#contract/images.ts'
 import {
@@ -18,19 +16,25 @@ import {
 } from './manifest.ts'
 import { fetchBlob, digestHex } from './blobs.ts'
 import { createPullPace, type PullPace, type PullPaceLimits } from './pull-pace.ts'
-import { pruneImages } from './prune.ts'
+import { diskBytes } from './disk-bytes.ts'
+import type { DiskRoom } from './disk-room.ts'
+import { imageBeyondQuota } from './quota-fault.ts'
 import { imageText, parseImageReference, type ImageReference } from './reference.ts'
 import type { ImageSource } from './source.ts'
 import { unpackLayer, type Layer, type UnpackRoom } from './unpack.ts'
 
 export type ImageStoreOptions = {
+  /** Of all images of a repository: its folder `roots` has the unpacked ones. */
   readonly folder: string
+  /** The folder for the files of this pull is on the same disk. */
+  readonly work: string
   readonly open: (reference: ImageReference, signal: AbortSignal) => Promise<ImageSource>
   /** Of an image without compression; its layers as they come have no more either. */
   readonly bytesMax?: number
+  /** Of those, what the account has left, before any of its images go. */
+  readonly quotaBytes?: number
   readonly entriesMax?: number
-  /** Bytes that images may still take of the disk of a folder. */
-  readonly roomOf?: (folder: string) => Promise<number>
+  readonly room: DiskRoom
   /** Of registries: tests are short. */
   readonly pace?: PullPaceLimits
 }
@@ -41,28 +45,33 @@ export type PulledImage = {
   readonly config: ImageConfig
   /** The root folder, read-only for its cells. */
   readonly root: string
+  /** The bytes that it takes of the disk. */
+  readonly bytes: number
 }
 
 export type PullProgress = { readonly doneBytes: number; readonly totalBytes: number }
 
 export interface ImageStore {
-  /** The image on this node, fetched where parts of it are absent. Throws the image_… and registry_… codes. */
+  /**
+   * The image on this node, fetched where it is absent. The files of the pull are gone afterwards; those of a pull that
+   * failed are used by the next one. Throws the image_… and registry_… codes.
+   */
   pull(
     text: string,
     signal: AbortSignal,
     progress?: (now: PullProgress) => void,
   ): Promise<PulledImage>
-  /** Removes images but those of the digests, and all blobs, which are needed for unpacking alone. */
-  prune(keep: ReadonlySet<string>): Promise<void>
 }
 
 const GIB = 1024 ** 3
-const BYTES_MAX = 8 * GIB
-const ENTRIES_MAX = 500_000
+export const IMAGE_BYTES_MAX = 8 * GIB
+export const IMAGE_ENTRIES_MAX = 500_000
+/** Room for files is kept so far ahead of them. */
+const AHEAD_BYTES = 16_777_216
 
 export function createImageStore(options: ImageStoreOptions): ImageStore {
-  const { bytesMax = BYTES_MAX, entriesMax = ENTRIES_MAX, roomOf = tenantRoom } = options
-  const blobs = join(options.folder, 'blobs')
+  const { bytesMax = IMAGE_BYTES_MAX, work, room } = options
+  const blobs = join(work, 'blobs')
   const roots = join(options.folder, 'roots')
   return {
     async pull(text, signal, progress) {
@@ -77,28 +86,52 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
       const config = parseConfig(await read(manifest.config))
       if (config.diffIds.length !== manifest.layers.length)
         throw imageUnsupported('its configuration has other layers than its manifest')
-      const totalBytes = manifest.layers.reduce((sum, { size }) => sum + size, 0)
-      if (totalBytes > bytesMax) throw imageTooLarge(bytesMax)
       const root = join(roots, digestHex(digest))
-      if (existsSync(root)) return { digest, config, root }
-      if (totalBytes > (await roomOf(options.folder))) throw noRoom(text)
-      const layers: Layer[] = []
-      let doneBytes = 0
-      for (const [nth, layer] of manifest.layers.entries()) {
-        const path = await fetchBlob(blobs, source, layer, { pace, signal })
-        layers.push({ open: () => createReadStream(path), diffId: config.diffIds[nth] ?? '' })
-        progress?.({ doneBytes: (doneBytes += layer.size), totalBytes })
+      if (!existsSync(root)) {
+        await using _ = room
+        const totalBytes = manifest.layers.reduce((sum, { size }) => sum + size, 0)
+        if (totalBytes > bytesMax) throw imageTooLarge(bytesMax)
+        if (!(await room.reserve(totalBytes))) throw noRoom(text)
+        const layers: Layer[] = []
+        let doneBytes = 0
+        for (const [nth, layer] of manifest.layers.entries()) {
+          const path = await fetchBlob(blobs, source, layer, { pace, signal, wrote: room.wrote })
+          layers.push({ open: () => createReadStream(path), diffId: config.diffIds[nth] ?? '' })
+          progress?.({ doneBytes: (doneBytes += layer.size), totalBytes })
+        }
+        await room.give()
+        await unpackRoot(root, layers, unpackRoom(options, text), { work, signal })
       }
-      const roomBytes = Math.max(0, await roomOf(options.folder))
-      const room: UnpackRoom = {
-        bytes: Math.min(bytesMax, roomBytes),
-        entries: entriesMax,
-        tooLarge: () => (roomBytes < bytesMax ? noRoom(text) : imageTooLarge(bytesMax)),
-      }
-      await unpackRoot(root, layers, room, signal)
-      return { digest, config, root }
+      await rm(work, { recursive: true, force: true })
+      return { digest, config, root, bytes: await diskBytes(root) }
     },
-    prune: (keep) => pruneImages(options.folder, keep),
+  }
+}
+
+/** The room is kept while files are unpacked, as no document says how large they are. */
+function unpackRoom(
+  {
+    bytesMax = IMAGE_BYTES_MAX,
+    quotaBytes = bytesMax,
+    entriesMax = IMAGE_ENTRIES_MAX,
+    room,
+  }: ImageStoreOptions,
+  text: string,
+): UnpackRoom {
+  let keptBytes = 0
+  return {
+    bytes: Math.min(bytesMax, quotaBytes),
+    entries: entriesMax,
+    tooLarge: () =>
+      quotaBytes < bytesMax ? imageBeyondQuota(text, quotaBytes) : imageTooLarge(bytesMax),
+    async wrote(bytes) {
+      room.wrote(Math.min(bytes, keptBytes))
+      keptBytes -= bytes
+      if (keptBytes >= 0) return
+      if (!(await room.reserve(AHEAD_BYTES - keptBytes))) throw noRoom(text)
+      room.wrote(-keptBytes)
+      keptBytes = AHEAD_BYTES
+    },
   }
 }
 
@@ -140,23 +173,22 @@ async function manifestOf(
   return { digest: chosen.digest, manifest: second }
 }
 
-/** Unpacks beside the place: a root folder is there whole or not at all. */
+/** Unpacks beside the place: a root folder is there whole or not at all. Another pull of the same image may be first. */
 async function unpackRoot(
   root: string,
   layers: readonly Layer[],
   room: UnpackRoom,
-  signal: AbortSignal,
+  { work, signal }: { readonly work: string; readonly signal: AbortSignal },
 ): Promise<void> {
-  await using _ = await lockFile(`${root}.lock`, signal)
-  if (existsSync(root)) return
-  const beside = `${root}.new`
+  const beside = join(work, 'root')
   await rm(beside, { recursive: true, force: true })
   await mkdir(beside)
   try {
     for (const layer of layers) await unpackLayer(layer, beside, room, signal)
-    await rename(beside, root)
-  } catch (error) {
+    await rename(beside, root).catch((error: unknown) => {
+      if (!existsSync(root)) throw error
+    })
+  } finally {
     await rm(beside, { recursive: true, force: true })
-    throw error
   }
 }

@@ -24,7 +24,13 @@ import { folderInside, hostile, entryParts } from './inside.ts'
 import { imageUnsupported } from './manifest.ts'
 
 /** The bytes and entries that the layers of an image may still take. */
-export type UnpackRoom = { bytes: number; entries: number; readonly tooLarge: () => Error }
+export type UnpackRoom = {
+  bytes: number
+  entries: number
+  readonly tooLarge: () => Error
+  /** Called with the bytes that are about to come to the disk; rejects where it has no room for them. */
+  readonly wrote?: (bytes: number) => Promise<void>
+}
 
 export type Layer = {
   /** Compressed by gzip or zstd, or not. */
@@ -39,8 +45,8 @@ const MAGIC = { gzip: [0x1f, 0x8b], zstd: [0x28, 0xb5, 0x2f, 0xfd] }
 const FOLDER_MODE = 0o755
 const FILE_MODE = 0o644
 const EXECUTE = 0o111
-/** Of the disk, for a folder that no entry names: the archive has no byte for it. */
-const FOLDER_BYTES = 4096
+/** Of the disk, for a folder that no entry names, as the archive has no byte for it, and at most for the end of a file. */
+const BLOCK_BYTES = 4096
 
 /** Adds a layer to the folder. Throws image_hostile, image_too_large, image_damaged or image_unsupported. */
 export async function unpackLayer(
@@ -52,20 +58,26 @@ export async function unpackLayer(
   const hash = createHash('sha256')
   const entries = extract()
   const made = new Set<string>()
+  let aheadBytes = 0
   const takeBytes = (bytes: number) => {
     room.bytes -= bytes
+    aheadBytes += bytes
     if (room.bytes < 0) throw room.tooLarge()
   }
   const takeEntry = () => {
+    aheadBytes += BLOCK_BYTES
     if (--room.entries < 0) throw hostile('it has too many entries')
   }
   const chargeFolder = () => {
     takeEntry()
-    takeBytes(FOLDER_BYTES)
+    takeBytes(BLOCK_BYTES)
   }
   async function* counted(chunks: AsyncIterable<Buffer>) {
     for await (const chunk of chunks) {
       takeBytes(chunk.length)
+      const bytes = aheadBytes
+      aheadBytes = 0
+      await room.wrote?.(bytes)
       hash.update(chunk)
       yield chunk
     }

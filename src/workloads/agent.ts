@@ -19,6 +19,7 @@ import { openEngine } from './docker/open-engine.ts'
 import type { WorkloadDriver } from './driver.ts'
 import { createCellDriver } from './local-driver.ts'
 import { sourceOfCell } from './log-source.ts'
+import { noteImageWords } from './image-rows.ts'
 import { createNodeImages } from './node-images.ts'
 import { PULL_IMAGE, type NodePulls } from './pull-image.ts'
 import { createPasswordFor } from './registries/passwords.ts'
@@ -38,7 +39,7 @@ const OWN_LEVEL = 'service'
 /** Hex digits: engines have names of 63 bytes at most. */
 const INSTALLATION_LENGTH = 12
 const BYTES_PER_MB = 1_000_000
-/** The volumes of an account may have one part of so many. */
+/** The volumes of an account may have one part of so many, and so may its images. */
 const DISK_SHARE = 4
 
 async function open(core: AgentCore): Promise<AgentPart> {
@@ -56,7 +57,7 @@ async function open(core: AgentCore): Promise<AgentPart> {
     images,
     region: config.region,
     ownHosts: ownHosts(core),
-    volumeBytesMax: await volumeBytesMax(core),
+    volumeBytesMax: await shareOfDisk(data, config.accountVolumesMb),
     whyNoVolumes: machineLacks(cells.isolation.level),
   }
   const halves = { gateway: { settings }, tasks: { settings: tasksOf(config) } }
@@ -141,12 +142,12 @@ const tellRefusals = (
     }),
   )
 
-/** No account can reserve all room of the node. */
-async function volumeBytesMax({
-  config,
-  data,
-}: Pick<AgentCore, 'config' | 'data'>): Promise<number> {
-  if (config.accountVolumesMb !== undefined) return config.accountVolumesMb * BYTES_PER_MB
+/** No account can have all room of the node. */
+async function shareOfDisk(
+  data: Pick<AgentCore['data'], 'at'>,
+  wantedMb: number | undefined,
+): Promise<number> {
+  if (wantedMb !== undefined) return wantedMb * BYTES_PER_MB
   const { blocks, bsize } = await statfs(data.at('.'))
   return Math.floor((blocks * bsize) / DISK_SHARE)
 }
@@ -184,13 +185,16 @@ async function workloadsOf(
     }),
     admit,
     folder: data.at('images'),
+    servedPorts: core.servedPorts,
   })
   const deps = { cells, admit, readyMs, images, volumes, egress }
   const driver = hasEngine(config) ? await dockerDriver(core, deps) : createCellDriver(deps)
   const memoryBytes =
     config.workloadMemoryMb === undefined ? totalmem() : config.workloadMemoryMb * BYTES_PER_MB
   await keepVolumesOfWorkloads({ state, driver })
-  return createWorkloads({ state, log, driver, readyMs, memoryBytes, ...given })
+  await noteImageWords({ state, driver })
+  const imageBytesMax = await shareOfDisk(data, config.accountImagesMb)
+  return createWorkloads({ state, log, driver, readyMs, memoryBytes, imageBytesMax, ...given })
 }
 
 /** Throws settings_invalid where the engine cannot be used. */

@@ -33,6 +33,8 @@ export type DeployParts = {
   /** The address of a workload that has become live. */
   readonly urlOf: (host: string) => string
   readonly readyMs: number
+  /** All images of an account may have so many bytes on the node. */
+  readonly imageBytesMax: number
   readonly instances: Instances<VersionedInstance, RunningWorkload>
   readonly crashes: Crashes
   readonly trials: Trials
@@ -208,11 +210,13 @@ export async function keepWantedImages({
   driver,
   log,
 }: Pick<DeployParts, 'state' | 'driver' | 'log'>): Promise<void> {
-  const { rows } = await state.query<{ digest: string }>(
-    `select distinct digest from workload_versions v join resources n on n.id = v.workload
-     where digest is not null and n.actual <> 'deleted'`,
-  )
   await driver
-    .prune(new Set(rows.map(({ digest }) => digest)))
+    .prune(async () => {
+      const { rows } = await state.query<{ word: string }>(
+        `select distinct image_word as word from workload_versions v join resources n on n.id = v.workload
+         where image_word is not null and n.actual <> 'deleted'`,
+      )
+      return new Set(rows.map(({ word }) => word))
+    })
     .catch((error: unknown) => log.warn('Images are not removed', { error: messageOf(error) }))
 }

@@ -41,8 +41,18 @@ export type WorkloadSpec = {
 /** An image that is pulled: its digest is of the registry that its name has. */
 export type PulledImageName = Pick<WorkloadSpec, 'image' | 'digest'>
 
-export type WorkloadPull = Pick<WorkloadSpec, 'id' | 'account' | 'version' | 'image'>
+export type WorkloadPull = Pick<WorkloadSpec, 'id' | 'account' | 'version' | 'image'> & {
+  /** The bytes that its files may have. */
+  readonly roomBytes: number
+}
 export type WorkloadPulled = { readonly digest: string; readonly config: ImageConfig }
+/** A pulled image where it runs. */
+export type KeptImage = WorkloadPulled & {
+  /** The image among all others; see imageWordOf(). */
+  readonly word: string
+  /** The bytes that its files take of the disk. */
+  readonly bytes: number
+}
 export type WorkloadProgress = { readonly doneBytes: number; readonly totalBytes: number }
 
 /** The end of a life of an instance that nobody asked for: 137 where the memory ran out. */
@@ -81,23 +91,24 @@ export interface WorkloadVolumes {
   used(): Promise<ReadonlyMap<string, number>>
 }
 
+export type PullEvents = {
+  readonly progress: (now: WorkloadProgress) => void
+  readonly keep: (image: KeptImage) => Promise<void>
+}
+
 export interface WorkloadDriver {
   /**
-   * Brings the image of a version to where it runs; charged to its account. Throws the image_… codes, and
-   * registry_unreachable, after which another try may succeed.
+   * Brings the image of a version to where it runs; charged to its account. The image is not removed before `keep` has
+   * written down who has it. Throws the image_… codes, and registry_unreachable, after which another try may succeed.
    */
-  pull(
-    wanted: WorkloadPull,
-    progress: (now: WorkloadProgress) => void,
-    signal: AbortSignal,
-  ): Promise<WorkloadPulled>
-  /** Does work during which no image is removed: an image that is pulled has no version until its digest is written. */
-  keepImages<T>(work: () => Promise<T>): Promise<T>
+  pull(wanted: WorkloadPull, events: PullEvents, signal: AbortSignal): Promise<WorkloadPulled>
   /** True where the image is there already. */
   has(image: PulledImageName): boolean
   /** Starts an instance; resolves before it is ready. Rejects where its account cannot pay, or its budget is used up. */
   start(spec: WorkloadSpec, events: WorkloadEvents): Promise<RunningWorkload>
-  /** Removes images but those of the digests. */
-  prune(keep: ReadonlySet<string>): Promise<void>
+  /** The bytes that the files of an image take of the disk; 0 where it is not there. */
+  bytesOf(image: PulledImageName): Promise<number>
+  /** Begins to remove images but those of the words, which are asked for when no earlier removal goes on. */
+  prune(wanted: () => Promise<ReadonlySet<string>>): Promise<void>
   readonly volumes: WorkloadVolumes
 }

@@ -49,7 +49,7 @@ export const SHOWN_WORKLOADS = shownResources<WorkloadRow, WorkloadGatewaySettin
       {
         table: 'workload_versions',
         key: 'workload',
-        fields: "'image', v.image, 'digest', v.digest",
+        fields: "'image', v.image, 'digest', v.digest, 'image_bytes', v.image_bytes",
       },
     )}`,
   joins: `join workloads w using (id)

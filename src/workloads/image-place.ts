@@ -6,6 +6,9 @@ import { digestHex } from '#images/blobs.ts'
 import { parseImageReference } from '#images/reference.ts'
 import type { PulledImageName } from './driver.ts'
 
+/** Folders of a repository's images: the unpacked ones, and a folder for the files of each pull while it runs. */
+export const IMAGE_FILES = { roots: 'roots', pulls: 'pulls' } as const
+
 const KEY_LENGTH = 16
 /** Images in files, which the operator opens to everybody. */
 const FILES = 'files'
@@ -24,7 +27,7 @@ export const imageFolderOf = (folder: string, image: string): string =>
 
 /** The unpacked root folder of an image that is pulled. */
 export const imageRootOf = (folder: string, { image, digest }: PulledImageName): string =>
-  join(imageFolderOf(folder, image), 'roots', digestHex(digest))
+  join(imageFolderOf(folder, image), IMAGE_FILES.roots, digestHex(digest))
 
 /** A word for an image that is pulled; its digest in hex is behind the last hyphen. */
 export const imageWordOf = ({ image, digest }: PulledImageName): string =>

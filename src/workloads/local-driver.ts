@@ -14,7 +14,7 @@ export function createCellDriver(
   return {
     pull: images.pull,
     has: images.has,
-    keepImages: images.keepImages,
+    bytesOf: images.bytesOf,
     prune: images.prune,
     volumes,
     async start(spec, events) {

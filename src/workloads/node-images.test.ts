@@ -1,58 +1,101 @@
 // Images on a disk of their own: what is removed beside work that needs them.
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { quiet } from '#postgres/testing.ts'
 import type { Queryable } from '#state/connect.ts'
+import { pullCellOf } from './cell-name.ts'
+import { imageFolderOf, imageWordOf } from './image-place.ts'
 import { createNodeImages } from './node-images.ts'
 import { pulledOf } from './pulled.ts'
 import type { WorkloadVersion } from './read-version.ts'
 import { CONFIG, driverOf, signal } from './workloads.fixture.ts'
 
-const NONE: ReadonlySet<string> = new Set()
+const none = async (): Promise<ReadonlySet<string>> => new Set()
+const IMAGE = { image: 'one', digest: 'sha256:0' }
+const WANTED = { id: 'wl_a', account: 'acct_a', version: 1, image: 'one', roomBytes: 1 }
+const EVENTS = { progress: () => undefined, keep: async () => undefined }
 
-/** Images of a folder that has so many of them; nothing is pulled here. */
-function open(t: TestContext, count: number) {
+/** Images of one repository that has so many of them; the first of them is what a pull finds. */
+function open(t: TestContext, count: number, pulling: () => Promise<unknown> = none) {
   const folder = mkdtempSync(join(tmpdir(), 'images-'))
-  t.after(() => rmSync(folder, { recursive: true }))
-  const roots = Array.from({ length: count }, (_, nth) => join(folder, 'local/roots', `${nth}`))
+  t.after(() => rmSync(folder, { recursive: true, maxRetries: 5 }))
+  const place = imageFolderOf(folder, 'one')
+  const roots = Array.from({ length: count }, (_, nth) => join(place, 'roots', `${nth}`))
   for (const root of roots) mkdirSync(root, { recursive: true })
-  const images = createNodeImages({ folder } as Parameters<typeof createNodeImages>[0])
-  return { ...images, left: () => roots.filter((root) => existsSync(root)).length }
+  const work = join(place, 'pulls', pullCellOf(WANTED))
+  const pull = async () => {
+    mkdirSync(work, { recursive: true })
+    await pulling()
+    return { digest: 'sha256:0', config: CONFIG, bytes: 1 }
+  }
+  const images = createNodeImages({ folder, pull } as never)
+  const left = () => roots.filter((root) => existsSync(root)).length
+  return { ...images, folder, work, left }
 }
 
 test('images stay until the digest of a pulled one is in the state', async (t) => {
-  const { prune, keepImages, left } = open(t, 1)
+  const { prune, pull, left } = open(t, 1)
   const leftAtWrite: number[] = []
   const state = {
     async query() {
-      await prune(NONE)
+      await prune(none)
       leftAtWrite.push(left())
       return { rows: [] }
     },
   } as unknown as Queryable
-  const pull = async () => ({ digest: 'sha256:0', config: CONFIG })
-  const driver = { ...driverOf([]), pull, keepImages }
+  const driver = { ...driverOf([]), pull }
   const version = { id: 'wl_a', version: 1, image: 'one', digest: null, config: null }
-  await pulledOf({ state, log: quiet, driver }, version as WorkloadVersion, signal)
+  // The first question is how much room the account has, before the pull.
+  const first = { ...state, query: async () => ({ rows: [] }) } as unknown as Queryable
+  let asked = 0
+  const query = (...given: Parameters<Queryable['query']>) =>
+    (asked++ === 0 ? first : state).query(...given)
+  const deps = { state: { query } as Queryable, log: quiet, driver, imageBytesMax: 1 }
+  await pulledOf(deps, version as WorkloadVersion, signal)
   assert.deepEqual(leftAtWrite, [1])
-  await prune(NONE)
+  await prune(none)
   assert.equal(left(), 0)
 })
 
-test('the removal of images ends before the next one when a pull begins, which waits for that', async (t) => {
-  const { prune, keepImages, left } = open(t, 50)
-  const pruned = prune(NONE)
-  while (left() === 50) await new Promise(setImmediate)
-  const before = await keepImages(async () => {
-    const atFirst = left()
-    await pruned
-    assert.equal(left(), atFirst)
-    return atFirst
+test('a pull that goes on delays no removal of other images, and keeps its own files', async (t) => {
+  const ends = Promise.withResolvers<void>()
+  const { prune, pull, left, work } = open(t, 3, () => ends.promise)
+  const pulled = pull(WANTED, EVENTS, signal)
+  while (!existsSync(work)) await pause(1)
+  await prune(async () => new Set([imageWordOf(IMAGE)]))
+  assert.deepEqual([left(), existsSync(work)], [1, true])
+  ends.resolve()
+  assert.equal((await pulled).digest, 'sha256:0')
+  await prune(async () => new Set([imageWordOf(IMAGE)]))
+  assert.deepEqual([left(), existsSync(work)], [1, false])
+})
+
+test('an image that got its version after a removal has read the state is not removed by it', async (t) => {
+  const { prune, pull, left } = open(t, 2)
+  await prune(async () => {
+    const read = await none()
+    await pull(WANTED, EVENTS, signal)
+    return read
   })
-  assert.ok(before > 0 && before < 50)
-  await prune(NONE)
+  assert.equal(left(), 1)
+  await prune(none)
   assert.equal(left(), 0)
+})
+
+test('an image that is removed while it is pulled is pulled again, and so often at most', async (t) => {
+  let pulls = 0
+  const { pull } = open(t, 0, async () => pulls++)
+  await assert.rejects(pull(WANTED, EVENTS, signal), { code: 'internal' })
+  assert.equal(pulls, 3)
+})
+
+test('the files of removed images are removed by a child, those of an earlier agent too', async (t) => {
+  const { prune, folder } = open(t, 20)
+  mkdirSync(join(folder, '.removed', 'left', 'by', 'a', 'kill'), { recursive: true })
+  await prune(none)
+  while (readdirSync(join(folder, '.removed')).length > 0) await pause(5)
 })

@@ -1,45 +1,108 @@
-// The images of this node: unpacked root folders, which one kind of process alone writes.
+// The images of this node: unpacked root folders, which one kind of process alone writes. An image is removed by a rename,
+// which no pull and no other removal waits for; a child removes its files.
 import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { pruneImages } from '#images/prune.ts'
+import { baseFault } from '#base/own-errors.ts'
+import { diskBytes } from '#images/disk-bytes.ts'
+import { pullCellOf } from './cell-name.ts'
 import type { PulledImageName, WorkloadDriver } from './driver.ts'
-import { imageRootOf } from './image-place.ts'
+import { IMAGE_FILES, imageRootOf, imageWordOf } from './image-place.ts'
 import { pullImage, type NodePulls } from './pull-image.ts'
+import { createRemovals } from './removals.ts'
 
-export type NodeImages = Pick<WorkloadDriver, 'pull' | 'has' | 'keepImages' | 'prune'> & {
+export type NodeImages = Pick<WorkloadDriver, 'pull' | 'has' | 'bytesOf' | 'prune'> & {
   /** The unpacked root folder. */
   readonly rootOf: (image: PulledImageName) => string
 }
 
+/** An image that nobody has can be removed between its pull and its first version. */
+const PULLS_MAX = 3
+
 export function createNodeImages(deps: NodePulls): NodeImages {
-  const { folder } = deps
-  let keepers = 0
-  let pruning: Promise<void> = Promise.resolve()
-  const isFree = () => keepers === 0
-  const pruneAll = async (keep: ReadonlySet<string>) => {
-    for (const place of await readdir(folder).catch(() => []))
-      // A pull adds to the same folders.
-      if (isFree()) await pruneImages(join(folder, place), keep, isFree)
+  const { folder, pull = pullImage } = deps
+  const rootOf = (image: PulledImageName) => imageRootOf(folder, image)
+  const holds = createHolds()
+  /** The names of the cells of pulls. */
+  const pulling = new Set<string>()
+  const removals = createRemovals(folder)
+  const isFree = (place: string, part: string, name: string, wanted: ReadonlySet<string>) => {
+    if (part === IMAGE_FILES.pulls) return !pulling.has(name)
+    const word = `${place}-${name}`
+    return part !== IMAGE_FILES.roots || !(wanted.has(word) || holds.has(word))
   }
+  const removeUnwanted = async (wanted: ReadonlySet<string>) => {
+    for (const place of await entriesOf(folder))
+      for (const part of await entriesOf(join(folder, place)))
+        for (const name of await entriesOf(join(folder, place, part)))
+          // The check and the rename are one step: nothing is held between them.
+          if (isFree(place, part, name, wanted)) removals.take(join(folder, place, part, name))
+  }
+  let pruning: Promise<unknown> = Promise.resolve()
   return {
-    pull: (...wanted) => pullImage(deps, ...wanted),
-    has: (image) => existsSync(imageRootOf(folder, image)),
-    async keepImages(work) {
-      keepers++
+    rootOf,
+    has: (image) => existsSync(rootOf(image)),
+    bytesOf: async (image) => (existsSync(rootOf(image)) ? await diskBytes(rootOf(image)) : 0),
+    async pull(wanted, { progress, keep }, signal) {
+      const cell = pullCellOf(wanted)
+      pulling.add(cell)
       try {
-        // The removal that goes on is the last one.
-        await pruning
-        return await work()
+        for (let tries = 0; tries < PULLS_MAX; tries++) {
+          const { digest, config, bytes } = await pull(deps, wanted, progress, signal)
+          const image = { image: wanted.image, digest }
+          const word = imageWordOf(image)
+          using _ = holds.hold(word)
+          if (!existsSync(rootOf(image))) continue
+          await keep({ digest, config, bytes, word })
+          return { digest, config }
+        }
+        throw baseFault('internal', `An image is removed after each pull: ${wanted.id}`)
       } finally {
-        keepers--
+        pulling.delete(cell)
       }
     },
-    async prune(keep) {
-      const own = pruning.then(() => pruneAll(keep))
+    async prune(wanted) {
+      const own = pruning.then(async () => {
+        using _ = holds.remember()
+        await removeUnwanted(await wanted())
+      })
       pruning = own.catch(() => undefined)
       await own
+      removals.run()
     },
-    rootOf: (image) => imageRootOf(folder, image),
   }
 }
+
+/**
+ * The images that are held. Those that were held since a removal began are held until its end: their version may be
+ * younger than what the removal has read of the state.
+ */
+function createHolds() {
+  const held = new Map<string, number>()
+  let remembered: Set<string> | undefined
+  return {
+    has: (word: string) => held.has(word) || remembered?.has(word) === true,
+    hold(word: string): Disposable {
+      held.set(word, (held.get(word) ?? 0) + 1)
+      remembered?.add(word)
+      return {
+        [Symbol.dispose]() {
+          const left = (held.get(word) ?? 1) - 1
+          if (left === 0) held.delete(word)
+          else held.set(word, left)
+        },
+      }
+    },
+    remember(): Disposable {
+      remembered = new Set(held.keys())
+      return { [Symbol.dispose]: () => void (remembered = undefined) }
+    },
+  }
+}
+
+/** None of what is no folder, or gone; names with a point before them are ours. */
+const entriesOf = (path: string): Promise<string[]> =>
+  readdir(path).then(
+    (names) => names.filter((name) => !name.startsWith('.')),
+    () => [],
+  )

@@ -1,17 +1,19 @@
 // The pull of an image on this node: a cell that ends when the image is there.
+import { join } from 'node:path'
 import { sleep } from '#base/clock.ts'
 import { ErgonError } from '#base/errors.ts'
-import type { Cells } from '#cells/cell.ts'
-import type { ImageConfig } from '#images/manifest.ts'
+import type { Cell, Cells } from '#cells/cell.ts'
+import { fault } from '#contract/errors.ts'
+import { IMAGE_PULL_S_MAX } from '#contract/workload-limits.ts'
 import { parseImageReference } from '#images/reference.ts'
 import { ask, programCell, type ProgramPlace } from '#node/cell-specs.ts'
 import { ONE_COLLECTOR, type Program } from '#node/program-flags.ts'
 import { pullCellOf } from './cell-name.ts'
 import type { WorkloadProgress, WorkloadPull } from './driver.ts'
-import { imageFolderOf } from './image-place.ts'
+import { IMAGE_FILES, imageFolderOf } from './image-place.ts'
 import type { ImageSettings } from './image-rule.ts'
 import type { PullConfig } from './programs/pull-image.ts'
-import type { PullPage } from './pull-page.ts'
+import type { PullPage, PulledPage } from './pull-page.ts'
 import type { PasswordFor } from './registries/passwords.ts'
 
 export const PULL_IMAGE: Program = {
@@ -32,19 +34,32 @@ export type NodePulls = {
   readonly folder: string
   readonly settings: ImageSettings
   readonly passwordFor: PasswordFor
+  /** Ports of the service, which may be asked at this machine's public addresses. */
+  readonly servedPorts: readonly number[]
+  /** Of a whole pull; tests are short. */
+  readonly limitMs?: number
+  /** Another pull in tests. */
+  readonly pull?: typeof pullImage
 }
 
 export async function pullImage(
-  { cells, place, admit, folder, settings, passwordFor }: NodePulls,
+  deps: NodePulls,
   wanted: WorkloadPull,
   progress: (now: WorkloadProgress) => void,
   signal: AbortSignal,
-): Promise<{ readonly digest: string; readonly config: ImageConfig }> {
+): Promise<PulledPage> {
+  const { cells, place, admit, folder, settings, passwordFor, servedPorts } = deps
+  const { limitMs = IMAGE_PULL_S_MAX * 1000 } = deps
+  const late = AbortSignal.timeout(limitMs)
   const name = pullCellOf(wanted)
+  const own = imageFolderOf(folder, wanted.image)
   const config: Omit<PullConfig, 'socket' | 'logLevel'> = {
     ...settings,
     image: wanted.image,
-    folder: imageFolderOf(folder, wanted.image),
+    folder: own,
+    work: join(own, IMAGE_FILES.pulls, name),
+    quotaBytes: wanted.roomBytes,
+    servedPorts,
     credentials: await passwordFor(wanted.image, wanted.account),
   }
   const isFile = parseImageReference(wanted.image).kind !== 'registry'
@@ -63,20 +78,34 @@ export async function pullImage(
     }),
   )
   try {
-    await cell.ready(signal)
-    for (;;) {
-      // A pull that ended starts again, and goes on where it was.
-      const page = (await ask(cell.socket, '/pull', signal).catch((error: unknown) => {
-        if (signal.aborted || cell.state === 'stopped') throw error
-        return undefined
-      })) as PullPage | undefined
-      if (page?.failure !== undefined) throw failureOf(page.failure)
-      if (page?.pulled !== undefined) return page.pulled
-      if (page !== undefined) progress(page)
-      await sleep(LOOK_MS, signal)
-    }
+    return await followPull(cell, progress, AbortSignal.any([signal, late]))
+  } catch (error) {
+    if (!late.aborted || signal.aborted) throw error
+    throw fault(
+      'image_too_slow',
+      `Could not pull "${wanted.image}": it was not there after ${limitMs / 1000} s`,
+    )
   } finally {
     await cell.stop()
+  }
+}
+
+async function followPull(
+  cell: Cell,
+  progress: (now: WorkloadProgress) => void,
+  signal: AbortSignal,
+): Promise<PulledPage> {
+  await cell.ready(signal)
+  for (;;) {
+    // A pull that ended starts again, and goes on where it was.
+    const page = (await ask(cell.socket, '/pull', signal).catch((error: unknown) => {
+      if (signal.aborted || cell.state === 'stopped') throw error
+      return undefined
+    })) as PullPage | undefined
+    if (page?.failure !== undefined) throw failureOf(page.failure)
+    if (page?.pulled !== undefined) return page.pulled
+    if (page !== undefined) progress(page)
+    await sleep(LOOK_MS, signal)
   }
 }
 

@@ -2,14 +2,21 @@
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { Queryable } from '#state/connect.ts'
-import type { WorkloadDriver, WorkloadProgress, WorkloadPulled } from './driver.ts'
+import { imageBeyondQuota } from '#images/quota-fault.ts'
+import type { KeptImage, WorkloadDriver, WorkloadProgress, WorkloadPulled } from './driver.ts'
 import type { WorkloadVersion } from './read-version.ts'
 
-type Deps = { readonly state: Queryable; readonly log: Logger; readonly driver: WorkloadDriver }
+export type PulledDeps = {
+  readonly state: Queryable
+  readonly log: Logger
+  readonly driver: WorkloadDriver
+  /** All images of an account may have so many bytes on the node. */
+  readonly imageBytesMax: number
+}
 
 /** Throws the image_… codes, and registry_unreachable, after which a later try may succeed. */
 export async function pulledOf(
-  { state, log, driver }: Deps,
+  { state, log, driver, imageBytesMax }: PulledDeps,
   version: WorkloadVersion,
   signal: AbortSignal,
 ): Promise<WorkloadPulled> {
@@ -17,29 +24,41 @@ export async function pulledOf(
   const known = knownOf(driver, version)
   if (known !== undefined) return known
   const row = [id, version.version]
-  const tell = (pull: WorkloadProgress) =>
+  const progress = (pull: WorkloadProgress) =>
     void state
       .query('update workload_versions set pull = $3 where workload = $1 and version = $2', [
         ...row,
         { done_bytes: pull.doneBytes, total_bytes: pull.totalBytes },
       ])
       .catch((error: unknown) => log.debug('A pull is not told', { error: messageOf(error) }))
-  return await driver.keepImages(async () => {
-    const pulled = await driver.pull({ ...version, image: imageOf(version) }, tell, signal)
-    await state.query(
-      'update workload_versions set digest = $3, config = $4, pull = null where workload = $1 and version = $2',
-      [...row, pulled.digest, pulled.config],
+  const { rows: rooms } = await state.query<{ bytes: string }>(
+    'select image_room($1, $2, $3)::text as bytes',
+    [...row, imageBytesMax],
+  )
+  const wanted = {
+    ...version,
+    image: imageOf(version),
+    roomBytes: Number(rooms[0]?.bytes ?? imageBytesMax),
+  }
+  const keep = async ({ digest, config, word, bytes }: KeptImage) => {
+    const { rows } = await state.query<{ others: string | null }>(
+      'select keep_image($1, $2, $3, $4, $5, $6, $7)::text as others',
+      [...row, digest, config, word, bytes, imageBytesMax],
     )
-    return pulled
-  })
+    const others = rows[0]?.others ?? null
+    if (others !== null)
+      throw imageBeyondQuota(version.image, Math.max(0, imageBytesMax - Number(others)))
+  }
+  return await driver.pull(wanted, { progress, keep }, signal)
 }
 
 /** Undefined where the image must be pulled. */
 export function knownOf(
   driver: Pick<WorkloadDriver, 'has'>,
-  { image, digest, config }: WorkloadVersion,
+  { image, digest, config, imageWord }: WorkloadVersion,
 ): WorkloadPulled | undefined {
-  if (digest === null || config === null) return undefined
+  // An image that the version has given up may be removed, though it is there.
+  if (digest === null || config === null || imageWord === null) return undefined
   return driver.has({ image, digest }) ? { digest, config } : undefined
 }
 

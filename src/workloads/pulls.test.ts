@@ -8,7 +8,7 @@ import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
 import { NotWanted } from '#resources/instances.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { WorkloadDriver } from './driver.ts'
-import { ACCOUNT, CONFIG, driverOf, signal, workloadsOn } from './workloads.fixture.ts'
+import { ACCOUNT, driverOf, pullInto, signal, workloadsOn } from './workloads.fixture.ts'
 
 test(
   'pulls from eight registries that never end their answers hold up no other deployment',
@@ -56,8 +56,8 @@ test(
     const driver: WorkloadDriver = {
       ...driverOf(running),
       has: () => isThere,
-      pull: async (_wanted, _progress, ending) => {
-        if (isThere) return { digest: 'sha256:0', config: CONFIG }
+      pull: async (_wanted, { keep }, ending) => {
+        if (isThere) return await pullInto(keep)
         pulling.resolve()
         return await new Promise((_, reject) =>
           ending.addEventListener('abort', () => reject(ending.reason)),
@@ -95,9 +95,9 @@ test(
     const driver: WorkloadDriver = {
       ...driverOf([]),
       has: () => isThere,
-      async pull() {
+      async pull(_wanted, { keep }) {
         pulls++
-        return { digest: 'sha256:0', config: CONFIG }
+        return await pullInto(keep)
       },
     }
     const stopping: Queryable = {
@@ -137,9 +137,9 @@ test(
     const driver: WorkloadDriver = {
       ...plain,
       has: () => false,
-      async pull() {
+      async pull(_wanted, { keep }) {
         pulls++
-        return { digest: 'sha256:0', config: CONFIG }
+        return await pullInto(keep)
       },
       volumes: { ...plain.volumes, assertRoom: async () => void (await deployed('two')) },
     }
@@ -148,6 +148,39 @@ test(
     const id = await deployed('one', 'web', { ...volumes, deletable_volumes: [] })
     await assert.rejects(deploy(id), NotWanted)
     assert.equal(pulls, 1)
+    workloads.close()
+  },
+)
+
+test(
+  'wakes that need their images pull one of an account at a time, as deployments do',
+  { skip: whyNoState() },
+  async () => {
+    await using url = await openTestUrl()
+    await using state = await openLedgerState(url.of, 2)
+    let [isThere, pulling, most] = [true, 0, 0]
+    const driver: WorkloadDriver = {
+      ...driverOf([]),
+      has: () => isThere,
+      async pull(_wanted, { keep }) {
+        most = Math.max(most, ++pulling)
+        await pause(20)
+        pulling--
+        return await pullInto(keep)
+      },
+    }
+    const { workloads, deployed, deploy } = await workloadsOn(state, { running: [], driver })
+    const ids = []
+    for (const name of ['a', 'b', 'c']) {
+      const id = await deployed('one', name)
+      await deploy(id, name)
+      await workloads.stop(id, 'idle')
+      ids.push({ id, account: ACCOUNT, name })
+    }
+    ;[isThere, most] = [false, 0]
+    const uses = await Promise.all(ids.map((one) => workloads.use(one, signal, 1)))
+    assert.equal(most, 1)
+    for (const { release } of uses) release()
     workloads.close()
   },
 )

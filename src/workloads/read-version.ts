@@ -12,6 +12,8 @@ export type WorkloadVersion = Omit<
 > & {
   readonly digest: string | null
   readonly config: ImageConfig | null
+  /** Null where its image is not kept on the node. */
+  readonly imageWord: string | null
   readonly port: number | null
   readonly memoryBytes: string
   readonly sealedEnv: string
@@ -48,7 +50,7 @@ export async function readWorkloadVersion(
   which: 'live' | 'wanted' | number,
 ): Promise<WorkloadVersion> {
   const { rows } = await state.query<WorkloadVersion>(
-    `select w.id, w.account, n.name, v.version, v.image, v.digest, v.config, v.port, v.command,
+    `select w.id, w.account, n.name, v.version, v.image, v.digest, v.config, v.image_word as "imageWord", v.port, v.command,
        v.cpu_milli as "cpuMilli", v.memory_bytes::text as "memoryBytes", v.health, v.sealed_env as "sealedEnv",
        v.sealed_secrets as "sealedSecrets", o.failure, coalesce(v.version = n.live_version, false) as "isLive",
        v.version = n.version as "isWanted", volumes_of(v) as volumes,

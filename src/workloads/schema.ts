@@ -6,6 +6,7 @@ export const WORKLOADS_SCHEMA: Schema = {
   tables: new URL('./schema/', import.meta.url),
   functions: [
     new URL('./volumes.sql', import.meta.url),
+    new URL('./images.sql', import.meta.url),
     new URL('./workloads.sql', import.meta.url),
     new URL('./registries/passwords.sql', import.meta.url),
   ],

@@ -1,4 +1,4 @@
-// The background half of workloads: the standing charge of their volumes, and their end with their account.
+// The background half of workloads: the standing charges of their volumes and images, and their end with their account.
 import type { StoragePower } from '#charging/stored-bytes.ts'
 import { chargedResource } from '#contract/charged-resource.ts'
 import { createStoredThings } from '#node/stored-things.ts'
@@ -18,9 +18,9 @@ const KIND = 'workload'
 
 function open(core: TasksCore, settings: WorkloadsTaskSettings): TasksPart {
   const { state } = core
-  const stored = createStoredThings<string>(
-    { ...core, ...settings },
-    {
+  const deps = { ...core, ...settings }
+  const kinds = [
+    createStoredThings<string>(deps, {
       operation: 'volume.standing',
       meter: 'volume',
       name: 'volumes',
@@ -33,10 +33,23 @@ function open(core: TasksCore, settings: WorkloadsTaskSettings): TasksPart {
       first: '',
       look: 'workload_look',
       resource: ({ id }) => chargedResource(id),
-    },
-  )
+    }),
+    createStoredThings<string>(deps, {
+      operation: 'image.standing',
+      meter: 'image',
+      name: 'images',
+      source: 'image',
+      after: `select id from (
+          select workload as id from workload_versions where image_word is not null union
+          select id from standing_samples where kind = 'image') w
+        where id > $1 order by id limit $2`,
+      first: '',
+      look: 'image_look',
+      resource: ({ id }) => chargedResource(id),
+    }),
+  ]
   return {
-    run: stored.run,
+    run: async (signal) => void (await Promise.all(kinds.map((kind) => kind.run(signal)))),
     async leave(account) {
       await state.query('delete from registry_passwords where account = $1', [account])
       return await leaveResources(state, account, KIND)

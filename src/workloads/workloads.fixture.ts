@@ -4,7 +4,7 @@ import { addTestAccount } from '#ledger/test-state.fixture.ts'
 import { quiet } from '#postgres/testing.ts'
 import { sealVariables } from '#resources/variables.ts'
 import type { State } from '#state/connect.ts'
-import type { WorkloadDriver } from './driver.ts'
+import type { PullEvents, WorkloadDriver } from './driver.ts'
 import { createWorkloads, type WorkloadsDeps } from './workloads.ts'
 
 export const ACCOUNT = 'acct_a'
@@ -31,11 +31,18 @@ export const CONFIG = {
   stopSignal: 'SIGTERM',
 }
 
+/** A pull that finds the image on the node. */
+export async function pullInto(keep: PullEvents['keep']) {
+  const pulled = { digest: 'sha256:0', config: CONFIG }
+  await keep({ ...pulled, word: 'k-0', bytes: 1 })
+  return pulled
+}
+
 /** A driver that keeps the versions that run. */
 export const driverOf = (running: number[]): WorkloadDriver => ({
-  pull: async () => ({ digest: 'sha256:0', config: CONFIG }),
+  pull: (_wanted, { keep }) => pullInto(keep),
   has: () => true,
-  keepImages: (work) => work(),
+  bytesOf: async () => 0,
   prune: async () => undefined,
   volumes: {
     keep: async () => undefined,
@@ -74,6 +81,7 @@ export async function workloadsOn(
     urlOf: (host) => `http://${host}`,
     readyMs: 5000,
     memoryBytes: 1_000_000,
+    imageBytesMax: 1_000_000,
     ...given,
   })
   return {

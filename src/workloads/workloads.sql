@@ -173,7 +173,7 @@ $$;
 -- Deletes a workload: its hosts are free again.
 create or replace function delete_workload(of_id text) returns void language sql as $$
   select set_routes(of_id, '[]');
-  select standing_end('workload', id, name, account) from resources where id = of_id;
+  select standing_end('workload', id, name, account), standing_end('image', id, name, account) from resources where id = of_id;
   select want_resource(of_id, 'deleted');
 $$;
 

@@ -1,11 +1,14 @@
 // The workloads of this node: the running version, the trial of a new one beside it, and the instances that keep
 // running.
 import { systemClock } from '#base/clock.ts'
-import { messageOf } from '#base/errors.ts'
+import { messageOf, present } from '#base/errors.ts'
+import { fault } from '#contract/errors.ts'
 import type { SleepCause } from '#contract/intervals.ts'
+import { PULLS_MAX } from '#contract/workload-limits.ts'
 import { createInstances, NotWanted } from '#resources/instances.ts'
+import { NotYet } from '#resources/reconciler.ts'
 import type { Resource } from '#resources/resource.ts'
-import { createTrials } from '#resources/trials.ts'
+import { createTrials, type Trials } from '#resources/trials.ts'
 import {
   deployWanted,
   liveOf,
@@ -15,7 +18,7 @@ import {
   type DeployParts,
 } from './deploy-version.ts'
 import { createCrashes } from './crashes.ts'
-import type { RunningWorkload } from './driver.ts'
+import type { RunningWorkload, WorkloadPulled } from './driver.ts'
 import { createKeptInstances } from './keep-running.ts'
 import { sourceOf } from './log-source.ts'
 import {
@@ -24,10 +27,11 @@ import {
   workloadSpecOf,
   type WorkloadVersion,
 } from './read-version.ts'
-import { pulledOf } from './pulled.ts'
+import { knownOf, pulledOf, type PulledDeps } from './pulled.ts'
 import { createRoom, type InstanceRoom } from './room.ts'
 import { createScaledTeller } from './tell-scaled.ts'
 import { keyOfInstance, type VersionedInstance } from './versioned.ts'
+import { createImageMeasures } from './image-rows.ts'
 import { noteVolumeBytes, openVolumes } from './volumes/volume-rows.ts'
 
 export interface Workloads {
@@ -64,10 +68,10 @@ export type WorkloadsDeps = Omit<DeployParts, OwnParts> & {
 }
 
 const READY_MORE_MS = 10_000
-/** Pulls at once. Each is a process, and waits for a registry most of its time. */
-const PULLS_MAX = 16
 /** Those beyond the first are given up after a calm time, and stay a little for an ingress that starts again. */
 const FURTHER_IDLE_MS = 10_000
+/** In the refusal of a wake whose image cannot be pulled now. */
+const PULL_REST_S = 15
 
 export function createWorkloads(deps: WorkloadsDeps): Workloads {
   const { state, log, readyMs } = deps
@@ -85,7 +89,8 @@ export function createWorkloads(deps: WorkloadsDeps): Workloads {
       instances.running().flatMap(({ key }) => (key.startsWith(`${id} ${version} `) ? [key] : [])),
   })
   const room = createRoom(deps.memoryBytes)
-  const starts = createStarts()
+  const { starts, ...turns } = createTurns()
+  const noteBytes = createByteNotes(deps)
   const instances: DeployParts['instances'] = createInstances<VersionedInstance, RunningWorkload>({
     state,
     log,
@@ -98,11 +103,11 @@ export function createWorkloads(deps: WorkloadsDeps): Workloads {
       // Before the state is read: a wish that ends meanwhile ends the start too.
       const signal = starts.signalOf(id)
       const row = await readWorkloadVersion(state, id, version)
-      return () => start({ ...deps, crashes, room, instances }, row, { instance, signal })
+      return () => start({ ...deps, ...turns, crashes, room, instances }, row, { instance, signal })
     },
   })
   const kept = createKeptInstances({ state, log, instances, crashes })
-  const parts: DeployParts = { ...deps, instances, crashes, kept, ...createTurns() }
+  const parts: DeployParts = { ...deps, instances, crashes, kept, ...turns }
   const stop: Workloads['stop'] = async (id, cause) => {
     kept.forget(id)
     starts.end(id)
@@ -131,7 +136,7 @@ export function createWorkloads(deps: WorkloadsDeps): Workloads {
       await keepWantedImages(deps)
     },
     async tend(signal) {
-      await noteVolumeBytes(deps)
+      await noteBytes()
       await kept.tend(signal)
     },
     idle: () => kept.idle(),
@@ -142,9 +147,19 @@ export function createWorkloads(deps: WorkloadsDeps): Workloads {
   }
 }
 
+/** Notes what volumes and images take of the disk. */
+function createByteNotes(deps: WorkloadsDeps): () => Promise<void> {
+  const images = createImageMeasures(deps)
+  return async () => {
+    await noteVolumeBytes(deps)
+    await images.note()
+  }
+}
+
 const createTurns = () => ({
   trials: createTrials(),
-  pulls: createTrials({ most: PULLS_MAX }),
+  pulls: createTrials({ most: PULLS_MAX.node }),
+  starts: createStarts(),
 })
 
 /** The starts of workloads: what they wait for ends with the wish for the workload. */
@@ -165,7 +180,7 @@ function createStarts() {
 
 async function start(
   deps: WorkloadsDeps &
-    Pick<DeployParts, 'crashes' | 'instances'> & { readonly room: InstanceRoom },
+    Pick<DeployParts, 'crashes' | 'instances' | 'pulls'> & { readonly room: InstanceRoom },
   row: WorkloadVersion,
   { instance, signal }: { readonly instance: number; readonly signal: AbortSignal },
 ): Promise<RunningWorkload> {
@@ -176,7 +191,7 @@ async function start(
   if (mountedVolumes(row.volumes).length > 0 && !row.isLive && !row.isWanted)
     throw new NotWanted(`Another version has its volumes: ${id}`)
   const ending = AbortSignal.any([signal, AbortSignal.timeout(deps.readyMs)])
-  const pulled = await pulledOf(deps, row, ending)
+  const pulled = knownOf(driver, row) ?? (await pulledInTurn(deps, row, ending))
   const source = sourceOf({ version, instance })
   const tell = (text: string) => line({ resource: id, source, level: 'service', text, isOwn: true })
   const spec = workloadSpecOf(row, { ...pulled, instance }, environmentKey)
@@ -197,4 +212,26 @@ async function start(
       },
     },
   )
+}
+
+/** A wake that needs its image waits for the same turns as deployments. */
+async function pulledInTurn(
+  deps: PulledDeps & { readonly pulls: Trials },
+  row: WorkloadVersion,
+  signal: AbortSignal,
+): Promise<WorkloadPulled> {
+  let pulled: WorkloadPulled | undefined
+  const pull = async () => {
+    pulled = await pulledOf(deps, row, signal)
+    return true
+  }
+  await deps.pulls.run(row.account, pull, signal).catch((error: unknown) => {
+    if (!(error instanceof NotYet)) throw error
+    throw fault(
+      'workload_busy',
+      'Could not start the workload: its image is not on the node, and pulls of its account rest after failures',
+      { retryAfterS: PULL_REST_S },
+    )
+  })
+  return present(pulled, 'a pull that did not throw has an image')
 }

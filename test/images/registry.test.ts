@@ -51,7 +51,13 @@ describe('images of a registry', { skip: noRegistry }, () => {
     const connections = createCheckedConnections({ rule, resolve: createResolve() })
     const isPlain = (host: string) => host.startsWith('127.')
     const open = openImage({ connections, isPlain, scratch: home, bytesMax: 1_000_000_000 })
-    return createImageStore({ folder, open })
+    const room = {
+      reserve: async () => true,
+      wrote: () => undefined,
+      give: async () => undefined,
+      [Symbol.asyncDispose]: () => Promise.resolve(),
+    }
+    return createImageStore({ folder, work: join(folder, 'pull'), open, room })
   }
 
   test('an image is pulled by its tag and by its digest', async () => {

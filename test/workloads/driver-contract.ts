@@ -15,6 +15,7 @@ import { putOutside, succeededOf } from '#cells/testing/escape.ts'
 import { place, survivors } from '#cells/testing/harness.ts'
 import { PROXY_PORT } from '#node/egress.ts'
 import { workloadCellOf } from '#workloads/cell-name.ts'
+import { imageWordOf } from '#workloads/image-place.ts'
 import type {
   RunningWorkload,
   WorkloadDriver,
@@ -111,7 +112,8 @@ export function driverContract({ name, on, skip, engine: startEngine }: Contract
       assert.ok(driver.has(base))
       assert.ok(!driver.has({ image, digest: `sha256:${'0'.repeat(64)}` }))
       assert.ok(!driver.has({ ...base, image: 'registry.example.com/server:v1' }))
-      await driver.prune(new Set([base.digest]))
+      await driver.prune(async () => new Set([imageWordOf(base)]))
+      assert.ok((await driver.bytesOf(base)) > 0)
       assert.ok(driver.has(base))
     })
 

@@ -46,6 +46,7 @@ export async function openDriver(given: DriverPlace, others?: Cells): Promise<Op
     folder: join(where.dataFolder, 'images'),
     settings: { privateRegistries: [], imageFolder },
     passwordFor: async () => undefined,
+    servedPorts: [],
   })
   const volumes = createNodeVolumes(join(where.dataFolder, 'volumes'))
   const egress = { outletOf: async () => outlet }
@@ -62,8 +63,9 @@ export async function openDriver(given: DriverPlace, others?: Cells): Promise<Op
 
 /** The first instance of an image. */
 export async function specOf(driver: WorkloadDriver, image: string): Promise<WorkloadSpec> {
-  const wanted = { id: 'wl_pull', account: 'acct_a', version: 1, image }
-  const pulled = await driver.pull(wanted, () => undefined, AbortSignal.timeout(PULL_MS))
+  const wanted = { id: 'wl_pull', account: 'acct_a', version: 1, image, roomBytes: 1e12 }
+  const events = { progress: () => undefined, keep: async () => undefined }
+  const pulled = await driver.pull(wanted, events, AbortSignal.timeout(PULL_MS))
   return {
     ...wanted,
     ...pulled,

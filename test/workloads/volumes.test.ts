@@ -126,38 +126,43 @@ test('a volume outlives suspension, and kill -9 of the node', NEEDS_ROOT, async 
   )
 })
 
-test('a volume goes with its workload, and what is due of it is charged', NEEDS_ROOT, async () => {
-  const { id } = await client.show('kept')
-  assert.ok(volumeFiles().includes(id), volumeFiles().join())
-  const { stderr } = await ergon.cli('delete', 'kept')
-  // The journal of its file system has 4 MB of blocks on a disk, and none in memory.
-  const size = `${isInMemory(ergon.dataFolder) ? 0 : 4}\\.\\d MB`
-  assert.match(
-    stderr,
-    new RegExp(`kept would be deleted, with the data of its volumes: data \\(${size}\\)`),
-  )
-  const { stdout } = await ergon.cli('workloads', 'show', 'kept')
-  assert.match(stdout, new RegExp(`\\b${size} of 32MB, at /data`))
-  // Worth less than a charge by itself.
-  await ergon.sql("update standing_samples set due_zj = 2e12 where kind = 'workload' and id = $1", [
-    id,
-  ])
-  assert.equal((await client.api('DELETE', '/kept')).status, 200)
-  await until(
-    async () => volumeFiles(),
-    (files) => !files.includes(id),
-  )
-  assert.equal(devicesOf(id), '')
-  await until(
-    () =>
-      ergon.sql(
-        "select from charges where operation = 'volume.standing' and energy_nj > 0 and resource = $1",
-        [id],
-      ),
-    (rows) => rows.length > 0,
-  )
-  assert.deepEqual(await bookFaults(ergon), [])
-})
+test(
+  'a volume goes with its workload, and what is due of it and of the image is charged',
+  NEEDS_ROOT,
+  async () => {
+    const { id } = await client.show('kept')
+    assert.ok(volumeFiles().includes(id), volumeFiles().join())
+    const { stderr } = await ergon.cli('delete', 'kept')
+    // The journal of its file system has 4 MB of blocks on a disk, and none in memory.
+    const size = `${isInMemory(ergon.dataFolder) ? 0 : 4}\\.\\d MB`
+    assert.match(
+      stderr,
+      new RegExp(`kept would be deleted, with the data of its volumes: data \\(${size}\\)`),
+    )
+    const { stdout } = await ergon.cli('workloads', 'show', 'kept')
+    assert.match(stdout, new RegExp(`\\b${size} of 32MB, at /data`))
+    // Worth less than a charge by itself.
+    await ergon.sql(
+      "update standing_samples set due_zj = 2e12 where kind in ('workload', 'image') and id = $1",
+      [id],
+    )
+    assert.equal((await client.api('DELETE', '/kept')).status, 200)
+    await until(
+      async () => volumeFiles(),
+      (files) => !files.includes(id),
+    )
+    assert.equal(devicesOf(id), '')
+    await until(
+      () =>
+        ergon.sql(
+          "select distinct operation from charges where operation in ('volume.standing', 'image.standing') and energy_nj > 0 and resource = $1",
+          [id],
+        ),
+      (rows) => rows.length === 2,
+    )
+    assert.deepEqual(await bookFaults(ergon), [])
+  },
+)
 
 const volumeFiles = () => readdirSync(join(ergon.dataFolder, 'volumes'))
 /** Loop devices of its volumes. */

@@ -40,6 +40,7 @@ const WORK = [
   'function.standing',
   'workload.standing',
   'volume.standing',
+  'image.standing',
   'webhook.delivery',
   'pack.build',
 ]
@@ -50,24 +51,24 @@ test('createTotals() counts no request for work without one, as the verifier doe
   charges.push(chargeOf('service.nobody', { requests: '7' }))
   const totals = createTotals()
   for (const charge of charges) totals.add(charge)
-  assert.deepEqual([totals.all.charges, totals.all.requests], [16n, 11n])
+  assert.deepEqual([totals.all.charges, totals.all.requests], [17n, 11n])
   const method = JSON.parse(JSON.stringify(packMethod(PACK as never, totals)))
   assert.deepEqual(method.without_request, WORK.toSorted())
   const verified = verifierTotals(method)
   for (const charge of charges) verified.add(charge)
   assert.equal(verified.all.requests, 11n)
   const summary = {
-    charges: '16',
+    charges: '17',
     requests: '11',
     energy_nj: totals.all.energy.toString(),
     band_pct: '20',
     measured_nj: '0',
     carbon_pg: totals.all.carbon.toString(),
-    charge_pusd: '160',
+    charge_pusd: '170',
   }
   verified.check(totalsCsv(totals), method, summary)
-  assert.throws(() => verified.check(totalsCsv(totals), method, { ...summary, requests: '16' }), {
-    message: /its figures are 16,16/,
+  assert.throws(() => verified.check(totalsCsv(totals), method, { ...summary, requests: '17' }), {
+    message: /its figures are 17,17/,
   })
 })
 

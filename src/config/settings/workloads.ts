@@ -48,6 +48,12 @@ export const WORKLOADS_SETTINGS = {
     help: 'Megabytes that all volumes of an account may have together, full or not (default: a quarter of the disk of the data folder)',
     check: count(16, 1_000_000_000).optional(),
   },
+  accountImagesMb: {
+    name: 'ERGON_ACCOUNT_IMAGES_MB',
+    flag: 'account-images-mb',
+    help: 'Megabytes that all images of an account may have on the node, unpacked, each image once (default: a quarter of the disk of the data folder)',
+    check: count(16, 1_000_000_000).optional(),
+  },
   privateRegistries: {
     name: 'ERGON_PRIVATE_REGISTRIES',
     flag: 'private-registries',

@@ -26,6 +26,8 @@ export const WORKLOADS = defineProduct({
     'workload.rollback': code,
     /** No request: the bytes that the volumes of a workload take. */
     'volume.standing': backgroundWork('workloads'),
+    /** No request: the bytes that the images of a workload take, each image of the account once. */
+    'image.standing': backgroundWork('workloads'),
     'registry.list': view,
     /** The password before is lost, and another one decides which images are pulled. */
     'registry.login': { ...change, needsTouch: true },

@@ -25,9 +25,10 @@ export function createDockerDriver(
   return {
     pull: nodeImages.pull,
     has: nodeImages.has,
-    keepImages: nodeImages.keepImages,
-    async prune(keep) {
-      await nodeImages.prune(keep)
+    bytesOf: nodeImages.bytesOf,
+    async prune(wanted) {
+      let keep: ReadonlySet<string> = new Set()
+      await nodeImages.prune(async () => (keep = await wanted()))
       await images.prune(keep)
     },
     volumes,

@@ -52,6 +52,6 @@ test('an image whose files could not all be read is not used, also by a later tr
 test('images in use stay, and those behind them go', async () => {
   const names = new Set([`${OWN}/k-a`, `${OWN}/k-b`, `${OWN}/k-c`, 'localhost/other/a'])
   const images = createEngineImages(engineOf(names, [`${OWN}/k-a`]), 'x')
-  await images.prune(new Set(['sha256:c']))
+  await images.prune(new Set(['k-c']))
   assert.deepEqual([...names], [`${OWN}/k-a`, `${OWN}/k-c`, 'localhost/other/a'])
 })

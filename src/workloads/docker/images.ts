@@ -1,7 +1,6 @@
 // Images in the engine: made of the root folder that this node has pulled and checked, so that the engine asks no registry.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { digestHex } from '#images/blobs.ts'
 import type { PulledImageName } from '#workloads/driver.ts'
 import { imageWordOf } from '#workloads/image-place.ts'
 import { EngineFault, type ContainerEngine } from './engine.ts'
@@ -9,7 +8,7 @@ import { EngineFault, type ContainerEngine } from './engine.ts'
 export interface EngineImages {
   /** The name of the image in the engine, which gets it where it is absent. */
   give(image: PulledImageName, root: string): Promise<string>
-  /** Removes those of this installation but those of the digests. */
+  /** Removes those of this installation but those of the words, and those that are being given. */
   prune(keep: ReadonlySet<string>): Promise<void>
 }
 
@@ -20,6 +19,7 @@ const ABSENT = 404
 const IN_USE = 409
 /** Behind the name of an image that is being given. */
 const PART = '-part'
+const PART_END = /-part$/
 
 export function createEngineImages(engine: ContainerEngine, installation: string): EngineImages {
   const repository = `localhost/ergon-${installation}`
@@ -36,12 +36,12 @@ export function createEngineImages(engine: ContainerEngine, installation: string
       return begun
     },
     async prune(keep) {
-      const kept = new Set(Array.from(keep, digestHex))
-      const isKept = (name: string) => kept.has(name.slice(name.lastIndexOf('-') + 1))
+      const isKept = (name: string) =>
+        keep.has(name.slice(repository.length + 1)) || giving.has(name.replace(PART_END, ''))
       const all = await engine.ask<readonly ListedImage[]>('GET', '/images/json')
       for (const tag of all.flatMap(({ RepoTags }) => RepoTags ?? [])) {
         const name = tag.replace(/:[^/]*$/, '')
-        if (!name.startsWith(`${repository}/`) || isKept(name) || giving.size > 0) continue
+        if (!name.startsWith(`${repository}/`) || isKept(name)) continue
         await engine.ask('DELETE', `/images/${tag}`).catch((error: unknown) => {
           if (!(error instanceof EngineFault && error.status === IN_USE)) throw error
         })

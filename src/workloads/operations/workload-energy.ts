@@ -1,4 +1,4 @@
-// GET /v1/workloads/{id or name}/energy?since=: the charges of its cells and of its volumes, summed by the hour.
+// GET /v1/workloads/{id or name}/energy?since=: the charges of its cells, its volumes and its images, summed by the hour.
 import { msOfDuration } from '#contract/durations.ts'
 import { ENERGY_SINCE, parseWorkloadEnergyQuery } from '#contract/workload-replies.ts'
 import type { Handler } from '#http/reply.ts'
@@ -9,7 +9,7 @@ import { inSnapshot } from '#state/snapshot.ts'
 import { SHOWN_WORKLOADS } from '#workloads/find-workload.ts'
 import { WORKLOAD_LIMITED } from '#workloads/limited-operations.ts'
 
-const OPERATIONS = [...WORKLOAD_LIMITED, 'volume.standing'] as const
+const OPERATIONS = [...WORKLOAD_LIMITED, 'volume.standing', 'image.standing'] as const
 
 export const createWorkloadEnergy =
   ({ state, now }: { readonly state: State; readonly now: () => number }): Handler =>

@@ -1,7 +1,7 @@
 // One pull of an image as a process of its own: it parses what strangers have packed, writes to the folder of images alone,
 // and is paid by the account that asked. Its page says how far it is.
 import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { endOnFault } from '#base/crash.ts'
 import { ErgonError } from '#base/errors.ts'
 import { createLogger, type LogLevel } from '#base/log.ts'
@@ -23,12 +23,20 @@ import {
 } from '#workloads/image-rule.ts'
 import type { ImageSettings } from '#workloads/image-rule.ts'
 import type { PullPage } from '#workloads/pull-page.ts'
+import { createPullRoom } from '#workloads/pull-room.ts'
 
 export type PullConfig = ImageSettings & {
   readonly image: string
   /** The credentials for its registry. */
   readonly credentials?: RegistryCredentials | undefined
+  /** The folder has the images of one repository. */
   readonly folder: string
+  /** The folder has the files of this pull. */
+  readonly work: string
+  /** The bytes that the files of the image may have by the quota of its account. */
+  readonly quotaBytes: number
+  /** Ports of the service, which may be asked at this machine's public addresses. */
+  readonly servedPorts: readonly number[]
   readonly socket: string
   readonly logLevel: LogLevel
 }
@@ -62,13 +70,20 @@ async function pull(): Promise<void> {
   const registry = reference.kind === 'registry' ? reference.registry : ''
   const networks = isPrivateRegistry(registry, config) ? EVERY_NETWORK : []
   const connections = createCheckedConnections({
-    rule: createAddressRule(networks),
+    rule: createAddressRule(networks, config),
     resolve: createResolve(),
   })
-  const scratch = join(config.folder, 'archives')
+  const scratch = join(config.work, 'archives')
   await mkdir(scratch, { recursive: true })
   const store = createImageStore({
     folder: config.folder,
+    work: config.work,
+    quotaBytes: config.quotaBytes,
+    room: createPullRoom({
+      path: join(config.work, 'room'),
+      lock: join(dirname(config.folder), '.room.lock'),
+      signal: ending.signal,
+    }),
     open: openImage({
       connections,
       credentials: config.credentials,
@@ -81,12 +96,13 @@ async function pull(): Promise<void> {
     digest,
     config: image,
     root,
+    bytes,
   } = await store.pull(config.image, ending.signal, (pullProgress) => {
     page = { ...pullProgress }
   })
   connections.close()
   assertEnterable(root, image.folder)
-  page = { ...page, pulled: { digest, config: image } }
+  page = { ...page, pulled: { digest, config: image, bytes } }
 }
 
 process.once('SIGTERM', () => {

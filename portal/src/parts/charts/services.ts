@@ -37,6 +37,7 @@ const OPERATION_NAMES: Readonly<Record<string, string>> = {
   'function.standing': 'function awake',
   'workload.standing': 'workload awake',
   'volume.standing': 'volumes',
+  'image.standing': 'images',
   'embedding.create': 'embeddings',
   'chat.create': 'chat',
   'completion.create': 'completion',

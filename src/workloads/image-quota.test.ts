@@ -1,0 +1,173 @@
+// Images at rest: who pays for them, and how many bytes an account may have.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openLedgerState } from '#ledger/test-state.fixture.ts'
+import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
+import type { State } from '#state/connect.ts'
+import { createImageMeasures, noteImageWords } from './image-rows.ts'
+import type { WorkloadDriver } from './driver.ts'
+import { ACCOUNT, CONFIG, driverOf, workloadsOn } from './workloads.fixture.ts'
+
+const skip = whyNoState()
+const MOST = 1_000_000_000
+
+/** Gives a version an image of so many bytes: null, or the bytes of the other images where there is no room. */
+async function keep(state: State, version: [string, number], word: string, bytes: number) {
+  const { rows } = await state.query<{ others: string | null }>(
+    'select keep_image($1, $2, $3, $4, $5, $6, $7)::text as others',
+    [...version, `sha256:${word}`, CONFIG, word, bytes, MOST],
+  )
+  return rows[0]?.others
+}
+
+async function imagesOf(state: State) {
+  const { rows } = await state.query<{ workload: string; word: string; bytes: number }>(
+    'select workload, word, bytes::int as bytes from account_images($1) order by word',
+    [ACCOUNT],
+  )
+  return rows.map(({ workload, word, bytes }) => [workload, word, bytes])
+}
+
+/** The bytes that each workload is charged for. */
+async function chargedBytes(state: State, ids: readonly string[]) {
+  const { rows } = await state.query<{ bytes: number }>(
+    'select bytes::int as bytes from image_look(60000, $1, 1) order by id',
+    [ids],
+  )
+  return rows.map(({ bytes }) => bytes)
+}
+
+test(
+  'an account is charged for each of its images once, until its workloads are deleted',
+  { skip },
+  async () => {
+    await using url = await openTestUrl()
+    await using state = await openLedgerState(url.of, 2)
+    const { workloads, deployed } = await workloadsOn(state, { running: [] })
+    const first = await deployed('one', 'a')
+    const second = await deployed('one', 'b')
+    const ids = [first, second].toSorted()
+    assert.equal(await keep(state, [first, 1], 'k-1', 300), null)
+    assert.equal(await keep(state, [second, 1], 'k-1', 300), null)
+    assert.deepEqual(await imagesOf(state), [[ids[0], 'k-1', 300]])
+    assert.deepEqual(await chargedBytes(state, ids), [300, 0])
+    await deployed('two', 'b')
+    assert.equal(await keep(state, [second, 2], 'k-2', 50), null)
+    const both = await chargedBytes(state, ids)
+    assert.deepEqual(both.toSorted(), second === ids[1] ? [300, 50] : [0, 350])
+    // The deletion of a workload leaves its dues for a last charge; the other workload has the image from then on.
+    await state.query("update standing_samples set due_zj = 2e12 where kind = 'image'")
+    await state.query('select delete_workload($1)', [ids[0]])
+    await state.query('select remove_workload($1)', [ids[0]])
+    const { rows } = await state.query(
+      "select from standing_samples where kind = 'image' and account is not null",
+    )
+    assert.equal(rows.length, 1)
+    assert.equal(
+      (await imagesOf(state)).every(([workload]) => workload === ids[1]),
+      true,
+    )
+    workloads.close()
+  },
+)
+
+test(
+  'images beyond the quota are refused after those of old versions have gone',
+  { skip },
+  async () => {
+    await using url = await openTestUrl()
+    await using state = await openLedgerState(url.of, 2)
+    const { workloads, deployed } = await workloadsOn(state, { running: [] })
+    const web = await deployed('one', 'web')
+    assert.equal(await keep(state, [web, 1], 'k-1', MOST / 2), null)
+    await deployed('two', 'web')
+    assert.equal(await keep(state, [web, 2], 'k-2', MOST / 4), null)
+    await state.query("select make_workload_live($1, 2, 'url')", [web])
+    await deployed('three', 'web')
+    const room = async (version: number) => {
+      const { rows } = await state.query<{ bytes: number }>(
+        'select image_room($1, $2, $3)::int as bytes',
+        [web, version, MOST],
+      )
+      return rows[0]?.bytes
+    }
+    // The first version is neither wanted nor live: its image goes for another.
+    assert.equal(await room(3), (MOST * 3) / 4)
+    assert.equal(await keep(state, [web, 3], 'k-3', (MOST * 3) / 4 + 1), String(MOST / 4))
+    assert.equal(await keep(state, [web, 3], 'k-3', MOST / 2), null)
+    assert.deepEqual(
+      (await imagesOf(state)).map(([, word]) => word),
+      ['k-2', 'k-3'],
+    )
+    // Another workload finds no room, but where it has the same image.
+    const other = await deployed('four', 'other')
+    assert.equal(await keep(state, [other, 1], 'k-4', MOST / 2), String((MOST * 3) / 4))
+    assert.equal(await keep(state, [other, 1], 'k-3', MOST / 2), null)
+    // The first version has its digest still: a rollback pulls the same bytes.
+    const { rows } = await state.query(
+      'select digest from workload_versions where workload = $1 and version = 1',
+      [web],
+    )
+    assert.deepEqual(rows, [{ digest: 'sha256:k-1' }])
+    workloads.close()
+  },
+)
+
+test(
+  'a version whose image has no room fails with the bytes that there are',
+  { skip },
+  async () => {
+    await using url = await openTestUrl()
+    await using state = await openLedgerState(url.of, 2)
+    const rooms: number[] = []
+    const driver: WorkloadDriver = {
+      ...driverOf([]),
+      has: () => false,
+      async pull({ roomBytes }, { keep: kept }) {
+        rooms.push(roomBytes)
+        const pulled = { digest: 'sha256:0', config: CONFIG }
+        await kept({ ...pulled, word: 'k-0', bytes: 3_000_000 })
+        return pulled
+      },
+    }
+    const given = { running: [], driver, imageBytesMax: 2_000_000 }
+    const { workloads, deployed, deploy } = await workloadsOn(state, given)
+    const id = await deployed('one')
+    assert.equal(await deploy(id), 'failed')
+    const { rows } = await state.query(
+      'select failure from resource_versions where resource = $1',
+      [id],
+    )
+    assert.deepEqual(rows, [
+      { failure: 'Could not keep the image "one": the images of the account may have 2 MB more' },
+    ])
+    assert.deepEqual(rooms, [2_000_000])
+    workloads.close()
+  },
+)
+
+test(
+  'images of before are noted by their words, and measured one after the other',
+  { skip },
+  async () => {
+    await using url = await openTestUrl()
+    await using state = await openLedgerState(url.of, 2)
+    const { workloads, deployed } = await workloadsOn(state, { running: [] })
+    for (const name of ['a', 'b', 'gone']) await deployed(name, name)
+    await state.query("update workload_versions set digest = 'sha256:00'")
+    const driver = {
+      ...driverOf([]),
+      has: ({ image }: { image: string }) => image !== 'gone',
+      bytesOf: async () => 70,
+    }
+    await noteImageWords({ state, driver })
+    const measures = createImageMeasures({ state, driver })
+    for (let nth = 0; nth < 4; nth++) await measures.note()
+    const images = await imagesOf(state)
+    assert.deepEqual(
+      images.map(([, , bytes]) => bytes),
+      [70, 70],
+    )
+    workloads.close()
+  },
+)
