@@ -12,7 +12,7 @@ export type JobKind = 'backup' | 'restore'
 
 export type BackupJob = {
   readonly kind: JobKind
-  /** Of the backup, or of the new database. */
+  /** The id of the backup, or of the new database. */
   readonly id: string
   /** The database that is copied. */
   readonly database: string

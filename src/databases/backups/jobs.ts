@@ -29,7 +29,7 @@ export type JobsDeps = {
 }
 
 const AGAIN_MS = 5000
-/** Of each kind. A restore waits for no backup. */
+/** The most jobs of each kind at once. A restore waits for no backup. */
 const JOBS_AT_ONCE = 2
 /** Accounts whose last turn is remembered. */
 const TURNS_MAX = 1000
