@@ -7,6 +7,8 @@ const LINES = String.raw`(?:${TOKEN}:[\t\x20-\x7e\x80-\xff]*\r\n)*\r\n`
 const REQUEST = new RegExp(String.raw`^[A-Z-]+ [\x21-\x7e]+ HTTP/1\.1\r\n${LINES}$`)
 const ANSWER = new RegExp(String.raw`^HTTP/1\.[01] \d{3}(?: [\t\x20-\x7e\x80-\xff]*)?\r\n${LINES}$`)
 const TRAILERS = new RegExp(`^${LINES}$`)
+/** In a part of the head it would begin a further line, of the right form. */
+const CR = '\r'
 const LENGTH = /^\d{1,15}$/
 const CLOSE = /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i
 /** Where a body ends is written here alone: the instance would read the rest as another request. */
@@ -47,15 +49,19 @@ export function requestText({ method, path, headers, body, isUpgrade }: RequestH
   let text = `${method} ${path} HTTP/1.1\r\n`
   for (let i = 0; i + 1 < headers.length; i += 2) {
     const name = headers[i] ?? ''
+    const value = headers[i + 1] ?? ''
     if (FRAMING.has(name)) throw new NotHttp('The request tells the end of its body twice')
-    text += `${name}: ${headers[i + 1]}\r\n`
+    if (name.includes(CR) || value.includes(CR)) throw wrongCharacters()
+    text += `${name}: ${value}\r\n`
   }
   text += framingOf(method, body)
   if (isUpgrade) text += 'connection: upgrade\r\nupgrade: websocket\r\n'
   text += '\r\n'
-  if (!REQUEST.test(text)) throw new NotHttp('The request has characters that HTTP/1.1 has not')
+  if (path.includes(CR) || !REQUEST.test(text)) throw wrongCharacters()
   return text
 }
+
+const wrongCharacters = () => new NotHttp('The request has characters that HTTP/1.1 has not')
 
 function framingOf(method: string, body: RequestHead['body']): string {
   if (body === undefined) return OF_BODIES.has(method) ? 'content-length: 0\r\n' : ''

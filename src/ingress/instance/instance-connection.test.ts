@@ -229,6 +229,10 @@ test('a request that would be two for the instance is not sent', async (t) => {
     { method: `GET /${forged}` },
     { headers: ['host', 'localhost', 'x-own', forged] },
     { headers: ['host', 'localhost', `x: ${forged}\r\ny`, '1'] },
+    // Further lines that have their form.
+    { path: '/ HTTP/1.1\r\nx-own: a\r\nx:' },
+    { headers: ['host', 'localhost', 'x-own', 'a\r\nx-forged: b'] },
+    { headers: ['host', 'localhost', 'x-own: a\r\nx-forged', 'b'] },
     // A writer of Latin-1 would cut it to a line feed.
     { headers: ['host', 'localhost', 'x-own', 'a\u010ab'] },
     { headers: ['host', 'localhost', 'content-length', '2'] },
