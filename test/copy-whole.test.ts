@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
@@ -43,8 +43,10 @@ test('copyWhole() copies what came later, and changes nothing that is there', (t
   writeFileSync(join(from, 'first'), 'changed')
   writeFileSync(join(from, 'second'), 'two')
   writeFileSync(join(from, '.part'), 'unfinished')
+  mkdirSync(join(from, 'partial-a1'))
   copyWhole(from, to)
   assert.equal(readFileSync(join(to, 'first'), 'utf8'), 'one')
   assert.equal(readFileSync(join(to, 'second'), 'utf8'), 'two')
   assert.throws(() => readFileSync(join(to, '.part')), /ENOENT/)
+  assert.equal(existsSync(join(to, 'partial-a1')), false)
 })

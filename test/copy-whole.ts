@@ -3,8 +3,8 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Locks, and files that are being made. */
-const UNFINISHED = /^\.|\.partial$/
+/** Locks, and what is being made: files, and the folders of downloads (`src/artifacts`). */
+const UNFINISHED = /^\.|\.partial$|^partial-/
 
 /**
  * Copies the files and folders of a folder that the other one lacks; both are on any file systems. Never changes
