@@ -3,7 +3,7 @@ import { ErgonError } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import type { ForwardedRequest } from './forwarded-request.ts'
 import { rulesOfKind, type RoutedKind } from './kinds.ts'
-import { NotAnswered } from './not-answered.ts'
+import { NotAnswered } from '#http-client/not-answered.ts'
 
 const STATUS_MIN = 200
 const STATUS_MAX = 599

@@ -11,10 +11,10 @@ import {
 } from './exchange.ts'
 import { failedFault, isAnswerStatus, unansweredFault } from './failed.ts'
 import type { ForwardedRequest } from './forwarded-request.ts'
-import { addHeaders, headersFrom, recordOf, valueOf, writeHead } from './headers.ts'
+import { addHeaders, headersFrom, recordOf, writeHead } from './headers.ts'
 import { instanceRequest } from './instance-request.ts'
-import { NotHttp, type InstanceHead } from './instance/heads.ts'
-import type { AnswerTaker, InstanceConnection } from './instance/instance-connection.ts'
+import { NotHttp, valueOf, type HttpHead } from '#http-client/heads.ts'
+import type { AnswerTaker, HttpConnection } from '#http-client/http-connection.ts'
 import { joinConnections } from './join-connections.ts'
 import { rulesOfKind } from './kinds.ts'
 import { dropRest, onceGone } from './rest-of-body.ts'
@@ -52,7 +52,7 @@ class Passage implements AnswerTaker {
   readonly #given: ForwardedRequest
   readonly #settled: Settled
   readonly #upgrade: UpgradeSocket | undefined
-  #connection: InstanceConnection | undefined
+  #connection: HttpConnection | undefined
   /** Of the body, as far as it is read now. */
   #pieces: Buffer[] = []
   /** The body is one that the status does not have. */
@@ -97,7 +97,7 @@ class Passage implements AnswerTaker {
     if (status === WAITS && rulesOfKind(this.#given.kind).hasOurRuntime) this.#given.waits()
   }
 
-  switched(switching: InstanceHead, socket: Duplex): void {
+  switched(switching: HttpHead, socket: Duplex): void {
     this.#isEnded = true
     const { ending, requestId, pool } = this.#given
     this.#given.begun(true)
@@ -109,7 +109,7 @@ class Passage implements AnswerTaker {
     )
   }
 
-  head(head: InstanceHead): void {
+  head(head: HttpHead): void {
     const { kind } = this.#given
     const { hasOurRuntime, whyFailed } = rulesOfKind(kind)
     const failure = hasOurRuntime ? valueOf(head.headers, 'x-ergon-failed') : undefined
@@ -170,7 +170,7 @@ class Passage implements AnswerTaker {
     else this.failed(reason)
   }
 
-  #headersFor(head: InstanceHead): string[] {
+  #headersFor(head: HttpHead): string[] {
     const { status, headers, length } = head
     const { requestId, tariff, kind, added } = this.#given
     const kept = headersFrom(head)

@@ -2,7 +2,7 @@
 import { HOP_BY_HOP } from '#base/hop-by-hop.ts'
 import { isEncrypted, type IngressRequest, type IngressResponse } from './exchange.ts'
 import type { ForwardedRequest } from './forwarded-request.ts'
-import type { InstanceHead } from './instance/heads.ts'
+import type { HttpHead } from '#http-client/heads.ts'
 import { rulesOfKind } from './kinds.ts'
 
 /** The ingress has said "100 Continue" itself, and writes the others anew: the writer of the body writes its length. */
@@ -87,10 +87,7 @@ const withoutOurs = (cookie: string): string =>
 const UNSIZED = new Set([101, 204, 205])
 
 /** The headers of an answer for the client, name and value in turn; the names are in lower case. */
-export function headersFrom({
-  status,
-  headers,
-}: Pick<InstanceHead, 'status' | 'headers'>): string[] {
+export function headersFrom({ status, headers }: Pick<HttpHead, 'status' | 'headers'>): string[] {
   const kept: string[] = []
   const listed = headers.filter((_, at) => headers[at - 1] === 'connection' && at % 2 === 1)
   const named = connectionNames(listed.length === 0 ? undefined : listed.join())
@@ -103,12 +100,6 @@ export function headersFrom({
     if (name !== 'set-cookie' || !OWN_COOKIE.test(value)) kept.push(name, value)
   }
   return kept
-}
-
-/** The first value. */
-export function valueOf(headers: readonly string[], name: string): string | undefined {
-  for (let i = 0; i + 1 < headers.length; i += 2) if (headers[i] === name) return headers[i + 1]
-  return undefined
 }
 
 export function addHeaders(headers: string[], more: Readonly<Record<string, string>>): void {

@@ -3,8 +3,8 @@ import { malformed } from '#http/request-form.ts'
 import type { IngressRequest } from './exchange.ts'
 import type { ForwardedRequest } from './forwarded-request.ts'
 import { headersTo } from './headers.ts'
-import type { InstanceRequest } from './instance/instance-connection.ts'
-import type { RequestBody } from './instance/send-body.ts'
+import type { HttpRequest, HttpRequestBody } from '#http-client/http-connection.ts'
+import { sendBody, type RequestBody } from './instance/send-body.ts'
 import { rulesOfKind } from './kinds.ts'
 
 /** Throws malformed_request. */
@@ -12,15 +12,21 @@ export function instanceRequest(
   request: IngressRequest,
   given: ForwardedRequest,
   isUpgrade: boolean,
-): InstanceRequest {
+): HttpRequest {
   const { method = 'GET' } = request
   const headers = headersTo(request, given)
   const body = bodyOf(request, given)
   const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
   if (isUpgrade && (length ?? encoding) !== undefined)
     throw malformed('it asks for another protocol behind a body')
-  return { method, path: given.path, headers, body, isUpgrade }
+  return { method, path: given.path, headers, body: body && streamed(body), isUpgrade }
 }
+
+/** Sent as it comes. */
+export const streamed = (body: RequestBody): HttpRequestBody => ({
+  length: body.length,
+  send: (socket, events) => sendBody(socket, body, events),
+})
 
 /** A length counts where the stream has ended, too: a body that does not come is a fault. */
 export const hasBody = (request: IngressRequest): boolean =>

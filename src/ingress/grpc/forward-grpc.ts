@@ -15,7 +15,7 @@ import { failedFault, isAnswerStatus, unansweredFault } from '#ingress/failed.ts
 import type { ForwardedRequest } from '#ingress/forwarded-request.ts'
 import { headersFrom, headersTo, recordOf } from '#ingress/headers.ts'
 import { rulesOfKind, type RoutedKind } from '#ingress/kinds.ts'
-import { NotAnswered } from '#ingress/not-answered.ts'
+import { NotAnswered } from '#http-client/not-answered.ts'
 
 /** RFC 9113, 6.2 and 7. The module itself is loaded by the first call. */
 const END_STREAM = 1
@@ -103,7 +103,8 @@ function pass(
     call.once('error', (error) => (failed ??= error))
     call.once('close', () => {
       const isGone = session.closed || session.destroyed
-      const error = isGone && !(failed instanceof ErgonError) ? new NotAnswered(true) : failed
+      const error =
+        isGone && !(failed instanceof ErgonError) ? new NotAnswered({ isReset: true }) : failed
       if (!response.headersSent) return reject(unansweredFault(error, given))
       // An answer that was cut off must not look whole.
       if (call.rstCode !== NO_ERROR || !isWhole) stream.close(call.rstCode || INTERNAL_ERROR)

@@ -2,7 +2,7 @@
 // again after it has ended.
 import { connect as connectSocket } from 'node:net'
 import type { ClientHttp2Session } from 'node:http2'
-import { NotAnswered } from '#ingress/not-answered.ts'
+import { NotAnswered } from '#http-client/not-answered.ts'
 
 /** Nothing moves on it, and no call is open. */
 const IDLE_MS = 1000
@@ -37,7 +37,9 @@ export function createGrpcSessions(socketPath: string): GrpcSessions {
       session.once('connect', () => (isTaken = true))
       session.once('remoteSettings', () => resolve())
       session.once('close', () =>
-        reject(isTaken ? new TypeError('HTTP/2 is not spoken') : new NotAnswered(false)),
+        reject(
+          isTaken ? new TypeError('HTTP/2 is not spoken') : new NotAnswered({ isReset: false }),
+        ),
       )
     })
     session.setTimeout(IDLE_MS)

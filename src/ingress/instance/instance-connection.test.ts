@@ -9,9 +9,10 @@ import { Readable } from 'node:stream'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { openInstancePool, type InstancePool } from '#ingress/instance-pool.ts'
-import { NotAnswered } from '#ingress/not-answered.ts'
-import { NotHttp } from './heads.ts'
-import type { AnswerTaker } from './instance-connection.ts'
+import { NotAnswered } from '#http-client/not-answered.ts'
+import { NotHttp } from '#http-client/heads.ts'
+import type { AnswerTaker } from '#http-client/http-connection.ts'
+import { streamed } from '#ingress/instance-request.ts'
 import type { RequestBody } from './send-body.ts'
 import { NO_WORK } from '#ingress/uncounted.fixture.ts'
 
@@ -60,7 +61,7 @@ const ask = (
       switched: () => reject(new TypeError('It has switched')),
       failed: reject,
     }
-    const more = { isUpgrade: false, body: sent }
+    const more = { isUpgrade: false, body: sent && streamed(sent) }
     pool.ask({ method, path, headers, ...more }, taker)
   })
 

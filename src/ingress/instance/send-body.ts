@@ -4,8 +4,9 @@ import type { Socket } from 'node:net'
 import { fault } from '#contract/errors.ts'
 import { malformed } from '#http/request-form.ts'
 import type { IngressRequest } from '#ingress/exchange.ts'
-import { FRAMING_PER_DATA_MAX, isTooMuchFraming } from './framing-limits.ts'
-import { NotHttp } from './heads.ts'
+import { FRAMING_PER_DATA_MAX, isTooMuchFraming } from '#http-client/framing-limits.ts'
+import { NotHttp } from '#http-client/heads.ts'
+import type { BodyEvents } from '#http-client/http-connection.ts'
 
 /** Pieces up to this go out together once a turn: three writes for each byte were most of the time of the ingress. */
 const JOINED_BYTES_MAX = 512
@@ -20,14 +21,6 @@ export type RequestBody = {
   /** Undefined: it goes in chunks. */
   readonly length: number | undefined
   readonly nowMs?: () => number
-}
-
-export type BodyEvents = {
-  /** So many bytes have come from the client. */
-  read(bytes: number): void
-  /** All of it is on its way. */
-  sent(): void
-  failed(error: Error): void
 }
 
 /** Returns an end of that, after which the stream is paused. */

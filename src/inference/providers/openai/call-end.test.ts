@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { Pool } from 'undici'
+import { KeptConnections } from '#http-client/kept-connections.ts'
 import { endableCall } from './call-end.ts'
 
 const CELLS: [string, RequestListener][] = [
@@ -21,18 +21,19 @@ for (const [what, cell] of CELLS)
       const socketPath = join(folder, 'cell.sock')
       const server = createServer(cell).listen(socketPath)
       await once(server, 'listening')
-      const pool = new Pool('http://localhost', { socketPath })
+      const rules = { idleMs: 1000, lookMs: 1000 }
+      const pool = new KeptConnections({ path: socketPath }, { piece() {} }, rules)
       t.after(async () => {
-        await pool.destroy()
+        pool.destroy()
         server.closeAllConnections()
         server.close()
         rmSync(folder, { recursive: true })
       })
       const goesOn = new AbortController().signal
-      await assert.rejects(endableCall(Promise.resolve(pool), 120).leave(goesOn), {
+      await assert.rejects(endableCall(pool, 120).leave(goesOn), {
         name: 'TimeoutError',
       })
       const isOver = AbortSignal.abort()
-      await assert.rejects(endableCall(Promise.resolve(pool)).leave(isOver), { name: 'AbortError' })
+      await assert.rejects(endableCall(pool).leave(isOver), { name: 'AbortError' })
     },
   )

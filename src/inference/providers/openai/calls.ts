@@ -2,7 +2,7 @@
 import { fault } from '#contract/errors.ts'
 
 export interface Calls {
-  /** Throws overloaded when as many as may be are running: undici would queue without a bound. */
+  /** Throws overloaded when as many as may be are running. */
   enter(): void
   leave(): void
   /** Resolves when none runs, at the latest after this time. */

@@ -75,7 +75,7 @@ export function createOpenaiProvider(config: ProviderConfig, deps: UpstreamDeps)
     },
     async close(graceMs = 0) {
       await calls.calm(graceMs)
-      await upstream.close()
+      upstream.close()
     },
   }
 }
@@ -154,7 +154,7 @@ class AnswerSteps<Event> extends Steps<readonly (Event | UsedEvent)[]> {
       return refusedEvents(answer, meter)
     }
     this.#reply = answer
-    this.#reader = reader(String(answer.headers['content-type']))
+    this.#reader = reader(answer.header('content-type') ?? '')
     return this.#over === undefined ? this.#read() : (void answer.body.dispose(), undefined)
   }
 

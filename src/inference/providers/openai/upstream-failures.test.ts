@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { systemClock } from '#base/clock.ts'
+import { Secret } from '#base/log.ts'
 import { quietLog } from '#inference/testing/offers.ts'
 import {
   answering,
@@ -152,6 +153,39 @@ test('a server that dies of a request gets it twice at most', async () => {
   server.script = (_asked, response) => void response.destroy()
   await assert.rejects(read(remote), { code: 'upstream_failed' })
   assert.equal(server.asked.length, 2)
+})
+
+test('a server that breaks off an answer which has begun is asked once', async () => {
+  server.script = (_asked, response) => {
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': 100 })
+    response.write('{"choices"')
+    setTimeout(() => response.destroy(), 10)
+  }
+  await assert.rejects(read(remote, callOf({ whole: true })), {
+    code: 'upstream_failed',
+    message: 'Could not read the upstream: it closed the connection',
+  })
+  assert.equal(server.asked.length, 1)
+})
+
+test('a key that would be further headers is not sent, and not told', async () => {
+  const provider = createOpenaiProvider(
+    {
+      name: 'forged',
+      at: { kind: 'upstream', baseUrl: server.baseUrl, bandPct: 60 },
+      apiKey: new Secret('sk-very-secret\r\nx-own: 1'),
+    },
+    { clock: systemClock, log: quietLog },
+  )
+  try {
+    await assert.rejects(read(provider), (error: unknown) => {
+      assert.equal((error as { code?: string }).code, 'upstream_failed')
+      return !String(error).includes('secret')
+    })
+    assert.equal(server.asked.length, 0)
+  } finally {
+    await provider.close()
+  }
 })
 
 test('a request that the upstream finds at fault is the callers and not counted against it', async () => {

@@ -1,17 +1,22 @@
-// One POST over undici's dispatch, as a head and steps of body bytes with back-pressure. No
-// fetch: its web-stream layer costs more CPU than the rest of the gateway (0.64x against 1x a request).
-import type { IncomingHttpHeaders } from 'node:http'
-import type { Dispatcher } from 'undici'
+// One request to an upstream, as a head and steps of body bytes with back-pressure. Connections and the reader of answers
+// are those of the ingress (docs/performance.md has the figures of both clients).
+import type { Duplex } from 'node:stream'
 import type { ErgonError } from '#base/errors.ts'
 import { Steps } from '#base/steps.ts'
 import { fault, isServiceFault } from '#contract/errors.ts'
+import { NotHttp, valueOf, type HttpHead } from '#http-client/heads.ts'
+import type { AnswerTaker, HttpConnection } from '#http-client/http-connection.ts'
+import type { KeptConnections } from '#http-client/kept-connections.ts'
+import { NotAnswered, Overdue } from '#http-client/not-answered.ts'
+
+export type UpstreamConnections = Pick<KeptConnections, 'ask'>
 
 export type UpstreamRequest = {
+  readonly method: 'POST' | 'DELETE'
   readonly path: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: string
-  readonly headersMs: number
-  readonly idleMs: number
+  /** Name in lower case and value in turn. */
+  readonly headers: readonly string[]
+  readonly body?: string
   /** Called when the server is there and is sent the request. */
   readonly sent?: () => void
   /**
@@ -24,7 +29,8 @@ export type UpstreamRequest = {
 
 export type UpstreamReply = {
   readonly status: number
-  readonly headers: IncomingHttpHeaders
+  /** The first value of a header, whose name is in lower case. */
+  header(name: string): string | undefined
   /**
    * Each step has the bytes since the last one. Disposing of it early closes the connection, which stops the
    * upstream's work.
@@ -45,40 +51,31 @@ const RELEASE_MS = 1_000
 const QUEUED_BYTES_MAX = 64 * 1024
 
 /**
- * Sends and resolves with the head. Rejects with `upstream_failed` or `upstream_timeout` (the cause
- * has undici's code), or with the signal's reason.
+ * Sends and resolves with the head. Rejects with `upstream_failed` or `upstream_timeout` (the cause is the failure of the
+ * connection), or with the signal's reason.
  */
 export function send(
-  dispatcher: Dispatcher,
+  connections: UpstreamConnections,
   request: UpstreamRequest,
   signal: AbortSignal,
 ): Promise<UpstreamReply> {
   signal.throwIfAborted()
   const exchange = new UpstreamExchange(request, signal)
-  dispatcher.dispatch(
-    {
-      method: 'POST',
-      path: request.path,
-      headers: request.headers,
-      body: request.body,
-      headersTimeout: request.headersMs,
-      bodyTimeout: request.idleMs,
-    },
-    exchange,
-  )
-  return exchange.head.promise
+  exchange.begin(connections)
+  return exchange.answered.promise
 }
 
 const JSON_TYPE = 'application/json'
-// abort() wants an error: nobody reads it.
-const READER_LEFT = new TypeError('The reader has left')
 
-class UpstreamExchange extends Steps<Buffer> implements Dispatcher.DispatchHandler {
-  readonly head = Promise.withResolvers<UpstreamReply>()
+class UpstreamExchange extends Steps<Buffer> implements AnswerTaker {
+  readonly answered = Promise.withResolvers<UpstreamReply>()
   #reply: UpstreamReply | undefined
   readonly #request: UpstreamRequest
   readonly #signal: AbortSignal
-  #controller: Dispatcher.DispatchController | undefined
+  #connection: HttpConnection | undefined
+  #isAsked = false
+  /** Pieces of the present read: views of memory that other connections use later. */
+  #pieces: Buffer[] = []
   #queue: Buffer[] = []
   #queuedBytes = 0
   #ended = false
@@ -97,45 +94,85 @@ class UpstreamExchange extends Steps<Buffer> implements Dispatcher.DispatchHandl
     signal.addEventListener('abort', this.#onAbort, { once: true })
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller
-    if (this.#failure !== undefined) return this.dispose()
+  begin(connections: UpstreamConnections): void {
+    const { method, path, headers, body } = this.#request
+    const text = body === undefined ? undefined : { length: Buffer.byteLength(body), text: body }
+    try {
+      const sent = { method, path, headers, isUpgrade: false, body: text }
+      this.#connection = connections.ask(sent, this)
+    } catch (error) {
+      if (error instanceof NotHttp) this.#fail(unsendable(error))
+      else this.failed(error as Error)
+    }
+  }
+
+  asked(): void {
+    this.#isAsked = true
     this.#request.sent?.()
   }
 
-  onResponseStart(
-    _controller: Dispatcher.DispatchController,
-    status: number,
-    headers: IncomingHttpHeaders,
-  ): void {
-    if (status < 200) return
+  interim(): void {
+    // 100 and 103 say nothing of the answer.
+  }
+
+  /** Not asked for. */
+  switched(_head: HttpHead, socket: Duplex): void {
+    socket.destroy()
+    this.failed(new NotHttp('Another protocol'))
+  }
+
+  head({ status, headers }: HttpHead): void {
     this.#reply = {
       status,
-      headers,
+      header: (name) => valueOf(headers, name),
       body: this,
       last: () => void (this.#last ??= setTimeout(() => this.#end(), RELEASE_MS).unref()),
       release: () => this.#released(),
     }
-    if (!String(headers['content-type']).startsWith(JSON_TYPE)) this.#answer()
+    if (valueOf(headers, 'content-type')?.startsWith(JSON_TYPE) !== true) this.#answer()
   }
 
   /** JSON cannot be read before its end: its head waits for the body, so that no step of it is waited for. */
   #answer(): void {
-    if (this.#reply !== undefined) this.head.resolve(this.#reply)
+    if (this.#reply !== undefined) this.answered.resolve(this.#reply)
     this.#wake?.()
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#release !== undefined) return
-    this.#queue.push(chunk)
-    this.#queuedBytes += chunk.length
-    if (this.#queuedBytes > QUEUED_BYTES_MAX) {
-      controller.pause()
-      this.#answer()
-    } else this.#wake?.()
+  piece(bytes: Buffer): void {
+    if (this.#release === undefined) this.#pieces.push(bytes)
   }
 
-  onResponseEnd(): void {
+  waits(): boolean {
+    this.#keep()
+    if (this.#queuedBytes > QUEUED_BYTES_MAX) {
+      this.#answer()
+      return false
+    }
+    if (this.#queuedBytes > 0) this.#wake?.()
+    return true
+  }
+
+  end(): void {
+    this.#keep()
+    this.#finish()
+  }
+
+  failed(error: Error): void {
+    this.#fail(upstreamFault(error))
+  }
+
+  /** Copies what one read has brought. */
+  #keep(): void {
+    const pieces = this.#pieces
+    const [first] = pieces
+    if (first === undefined) return
+    this.#pieces = []
+    const kept = pieces.length === 1 ? Buffer.from(first) : Buffer.concat(pieces)
+    this.#queue.push(kept)
+    this.#queuedBytes += kept.length
+  }
+
+  #finish(): void {
     this.#ended = true
     this.#over?.abort()
     clearTimeout(this.#last)
@@ -144,15 +181,10 @@ class UpstreamExchange extends Steps<Buffer> implements Dispatcher.DispatchHandl
     this.#answer()
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.#fail(upstreamFault(error))
-  }
-
   /** An end by the service itself is charged to no account: it does not wait for the figures. */
   #leave(reason: unknown): void {
     const { leave } = this.#request
-    if (leave === undefined || this.#controller === undefined || isServiceFault(reason))
-      return this.#fail(reason)
+    if (leave === undefined || !this.#isAsked || isServiceFault(reason)) return this.#fail(reason)
     const over = new AbortController()
     this.#over = over
     leave(over.signal).catch(() => over.signal.aborted || this.#fail(reason))
@@ -161,8 +193,8 @@ class UpstreamExchange extends Steps<Buffer> implements Dispatcher.DispatchHandl
   /** Ends the body here, whatever the upstream would go on to say. */
   #end(): void {
     if (this.#ended || this.#failure !== undefined) return
-    this.onResponseEnd()
-    this.#controller?.abort(READER_LEFT)
+    this.#finish()
+    this.#connection?.destroy()
   }
 
   #fail(error: unknown): void {
@@ -173,14 +205,14 @@ class UpstreamExchange extends Steps<Buffer> implements Dispatcher.DispatchHandl
     clearTimeout(this.#release)
     this.#signal.removeEventListener('abort', this.#onAbort)
     this.#answer()
-    this.head.reject(error)
+    this.answered.reject(error)
     this.dispose()
   }
 
   dispose(): void {
     this.#signal.removeEventListener('abort', this.#onAbort)
     if (this.#ended || this.#release !== undefined) return
-    this.#controller?.abort(READER_LEFT)
+    this.#connection?.destroy()
   }
 
   #released(): void {
@@ -190,16 +222,20 @@ class UpstreamExchange extends Steps<Buffer> implements Dispatcher.DispatchHandl
       this.#release = undefined
       this.dispose()
     }, RELEASE_MS).unref()
-    this.#controller?.resume()
+    this.#readOn()
   }
 
-  /** All that has come: the chunks of one read are one step, not one each (13 in a short answer). */
+  #readOn(): void {
+    const isPaused = this.#queuedBytes > QUEUED_BYTES_MAX
+    this.#queuedBytes = 0
+    if (isPaused && !this.#ended) this.#connection?.resume()
+  }
+
+  /** All that has come. */
   #take(): Buffer {
     const chunks = this.#queue
-    const isPaused = this.#queuedBytes > QUEUED_BYTES_MAX
     this.#queue = []
-    this.#queuedBytes = 0
-    if (isPaused) this.#controller?.resume()
+    this.#readOn()
     return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)
   }
 
@@ -213,51 +249,42 @@ class UpstreamExchange extends Steps<Buffer> implements Dispatcher.DispatchHandl
   }
 }
 
-/** The message for callers; the log has the code. */
-const TIMEOUTS: Readonly<Record<string, string>> = {
-  UND_ERR_HEADERS_TIMEOUT: 'its answer did not begin',
-  UND_ERR_BODY_TIMEOUT: 'it fell silent in the middle of its answer',
-}
-const UNREACHED = new Set([
-  'ECONNREFUSED',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENOENT',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'ETIMEDOUT',
-  'UND_ERR_CONNECT_TIMEOUT',
-])
-const RESET = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
+/** By its address or its key: all else of a request is ours. */
+const unsendable = (cause: Error): ErgonError =>
+  fault('upstream_failed', `Could not ask the upstream: ${cause.message}`, { cause })
 
-const codeOf = (error: unknown): string =>
-  error instanceof Error ? String(('code' in error && error.code) || error.name) : 'unknown'
-
+/** The message for callers; the log has the cause. */
 function upstreamFault(cause: Error): ErgonError {
-  const code = codeOf(cause)
-  const late = TIMEOUTS[code]
+  const late = cause instanceof Overdue ? LATE_WORDS[cause.awaited] : undefined
   if (late !== undefined)
     return fault('upstream_timeout', `Could not wait for the upstream any longer: ${late}`, {
       cause,
     })
-  return fault('upstream_failed', `Could not read the upstream: ${wordsOf(code)}`, { cause })
+  return fault('upstream_failed', `Could not read the upstream: ${wordsOf(cause)}`, { cause })
 }
 
-function wordsOf(code: string): string {
-  if (UNREACHED.has(code)) return 'it could not be reached'
-  if (RESET.has(code)) return 'it closed the connection'
-  // undici's parser has no code for most that it refuses.
-  return /^HPE_|^HTTPParserError$/.test(code) ? 'what it sent is not HTTP' : 'the connection failed'
+const LATE_WORDS: Readonly<Record<Overdue['awaited'], string | undefined>> = {
+  connection: undefined,
+  head: 'its answer did not begin',
+  body: 'it fell silent in the middle of its answer',
+}
+
+function wordsOf(cause: Error): string {
+  if (cause instanceof Overdue) return 'it could not be reached'
+  if (cause instanceof NotAnswered)
+    return cause.isReset ? 'it closed the connection' : 'it could not be reached'
+  return cause instanceof NotHttp ? 'what it sent is not HTTP' : 'the connection failed'
 }
 
 /**
  * Progress of a failed send(). `unreached`: the server never read the request. `reset`: the connection was too old, or
- * the server died of the request. undefined: the server answered, or the wait ended.
+ * the server died of the request. undefined: the server has begun to answer, or the wait ended.
  */
 export function missed(error: unknown): 'unreached' | 'reset' | undefined {
-  const code = error instanceof Error ? codeOf(error.cause) : ''
-  if (UNREACHED.has(code)) return 'unreached'
-  return RESET.has(code) ? 'reset' : undefined
+  const cause = error instanceof Error ? error.cause : undefined
+  if (cause instanceof Overdue) return cause.awaited === 'connection' ? 'unreached' : undefined
+  if (!(cause instanceof NotAnswered) || cause.hasBegun) return undefined
+  return cause.isReset ? 'reset' : 'unreached'
 }
 
 /** The whole body as text. Throws `upstream_failed` beyond the bound. */

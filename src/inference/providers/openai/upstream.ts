@@ -1,10 +1,11 @@
 // The connections to one server and the rules of its requests: timeouts, retries, and the meaning of its refusals. The
 // address is the operator's; nothing of it comes from a caller.
-import type { Pool as UpstreamPool } from 'undici'
 import { sleep, type Clock } from '#base/clock.ts'
+import { hostOfUrl } from '#base/hosts.ts'
 import type { Logger } from '#base/log.ts'
-import { chain } from '#base/steps.ts'
 import { fault } from '#contract/errors.ts'
+import { KeptConnections } from '#http-client/kept-connections.ts'
+import type { ServerPlace } from '#http-client/open-socket.ts'
 import type { ProviderConfig, Timeouts } from '#inference/providers/provider.ts'
 import { endableCall } from './call-end.ts'
 import { ERROR_BYTES_MAX, refusalFault, retryAfterOf } from './upstream-error.ts'
@@ -29,7 +30,7 @@ export type Upstream = {
    * most (once after a reset), when nothing answered, or 429, 502 or 503 with a short Retry-After.
    */
   ask(question: ServerRequest, signal: AbortSignal): Promise<UpstreamReply | ServerRefusal>
-  close(): Promise<void>
+  close(): void
 }
 /** The error for the caller, and the body of the answer, if any: a cell reports its use there. */
 export type ServerRefusal = { readonly refusal: unknown; readonly text: string }
@@ -45,29 +46,30 @@ export type ServerRequest = {
 
 export const UPSTREAM_CONNECTIONS_MAX = 128
 export const TIMEOUTS: Timeouts = { connectMs: 2_000, headersMs: 120_000, idleMs: 60_000 }
+/** Servers close an unused connection after 5 s and more; they hardly ever say so. */
+const UNUSED_MS = 4_000
+/** So much later than its limit a wait may end. */
+const LOOKS_IN_LIMIT = 4
+const UNCOUNTED = { piece() {} }
 const TRIES_MAX = 3
 const BACKOFF_MS = 100
 /** Longer than this is for the caller to wait, or for the next offer. */
 const RETRY_WAIT_MS_MAX = 2_000
 /** About the start time of a small model. */
 const RESTART_S = 2
+const PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 }
 const RETRIED = new Set([429, 502, 503])
 
 export function createUpstream(config: ProviderConfig, deps: UpstreamDeps): Upstream {
-  const timeouts = { ...TIMEOUTS, ...config.timeouts }
-  const { prefix } = addressOf(config)
-  let pool: UpstreamPool | undefined
-  const opened = openConnections(config, timeouts.connectMs).then((made) => (pool = made))
-  const headers = {
-    'content-type': 'application/json',
-    'user-agent': 'Ergon/1',
-    ...(config.apiKey && { authorization: `Bearer ${config.apiKey.reveal()}` }),
-  }
+  const { prefix, host, place } = addressOf(config)
+  const connections = openConnections(config, place)
+  const headers = ['host', host, 'content-type', 'application/json', 'user-agent', 'Ergon/1']
+  if (config.apiKey) headers.push('authorization', `Bearer ${config.apiKey.reveal()}`)
   const wait = deps.sleep ?? sleep
 
   const refused = async (reply: UpstreamReply): Promise<Failed> => {
     const { status } = reply
-    const retryAfterS = retryAfterOf(reply.headers['retry-after'], deps.clock.wallMs())
+    const retryAfterS = retryAfterOf(reply.header('retry-after'), deps.clock.wallMs())
     const text = await readText(reply, ERROR_BYTES_MAX)
     if (status === 401 || status === 403)
       deps.log.error('An upstream refuses our key', { provider: config.name, status })
@@ -95,17 +97,20 @@ export function createUpstream(config: ProviderConfig, deps: UpstreamDeps): Upst
   const askOnce = (
     request: UpstreamRequest,
     signal: AbortSignal,
-  ): UpstreamReply | Failed | Promise<UpstreamReply | Failed> =>
-    chain(pool ?? opened, (to: UpstreamPool) =>
-      send(to, request, signal).then<UpstreamReply | Failed, Failed>(judged, unanswered),
-    )
+  ): Promise<UpstreamReply | Failed> =>
+    send(connections, request, signal).then<UpstreamReply | Failed, Failed>(judged, unanswered)
 
   return {
     async ask({ path, accept, body, sent }, signal) {
-      const { header = {}, ...end } = config.at.kind === 'cell' ? endableCall(opened) : {}
-      const asHeader = { ...headers, ...header, accept: accept.join(', ') }
-      const hooks = { ...(sent && { sent }), ...end }
-      const request = { path: prefix + path, headers: asHeader, body, ...timeouts, ...hooks }
+      const end = config.at.kind === 'cell' ? endableCall(connections) : undefined
+      const request: UpstreamRequest = {
+        method: 'POST',
+        path: prefix + path,
+        headers: [...headers, ...(end?.header ?? []), 'accept', accept.join(', ')],
+        body,
+        ...(sent && { sent }),
+        ...(end && { leave: end.leave }),
+      }
       for (let tries = 1; ; tries++) {
         const answer = await askOnce(request, signal)
         if (!('refusal' in answer)) return expectType(answer, accept)
@@ -114,20 +119,18 @@ export function createUpstream(config: ProviderConfig, deps: UpstreamDeps): Upst
         await wait(waitMs, signal)
       }
     },
-    close: async () => (await opened).destroy(),
+    close: () => connections.destroy(),
   }
 }
 
-async function openConnections(config: ProviderConfig, connectMs: number): Promise<UpstreamPool> {
-  const { origin, connect } = addressOf(config)
-  // Loading it takes 180 ms of CPU: not in a gateway that has no model.
-  const { Pool } = await import('undici')
-  return new Pool(origin, {
-    // One more than there are calls: to end one of them.
-    connections: (config.connectionsMax ?? UPSTREAM_CONNECTIONS_MAX) + 1,
-    pipelining: 1,
-    allowH2: false,
-    connect: { ...connect, timeout: connectMs },
+function openConnections(config: ProviderConfig, place: ServerPlace): KeptConnections {
+  const { connectMs, headersMs, idleMs } = { ...TIMEOUTS, ...config.timeouts }
+  return new KeptConnections(place, UNCOUNTED, {
+    idleMs: UNUSED_MS,
+    limits: { connection: connectMs, head: headersMs, body: idleMs },
+    // Each call may have another one that ends it.
+    connectionsMax: 2 * (config.connectionsMax ?? UPSTREAM_CONNECTIONS_MAX),
+    lookMs: Math.min(connectMs, headersMs, idleMs) / LOOKS_IN_LIMIT,
   })
 }
 
@@ -141,17 +144,25 @@ const restarting = (name: string, cause: unknown) =>
 /** A failed try: the limit of tries for its cause, and the wait before the next one. */
 type Failed = ServerRefusal & { readonly triesMax: number; readonly waitMs: number }
 
-function addressOf({ name, at }: ProviderConfig) {
+function addressOf({ name, at }: ProviderConfig): {
+  readonly prefix: string
+  /** For the header. */
+  readonly host: string
+  readonly place: ServerPlace
+} {
   if (at.kind === 'cell')
-    return { origin: 'http://localhost', prefix: '/v1', connect: { socketPath: at.socketPath } }
+    return { prefix: '/v1', host: 'localhost', place: { path: at.socketPath } }
   const url = new URL(at.baseUrl)
-  if (url.protocol !== 'http:' && url.protocol !== 'https:')
-    throw new TypeError(`Could not use the address of ${name}: ${url.protocol}`)
-  return { origin: url.origin, prefix: url.pathname.replace(/\/+$/, ''), connect: {} }
+  const { host, protocol } = url
+  const port = PORTS[protocol]
+  if (port === undefined) throw new TypeError(`Could not use the address of ${name}: ${protocol}`)
+  const tcp = { host: hostOfUrl(url), port: url.port === '' ? port : Number(url.port) }
+  const place = protocol === 'https:' ? { ...tcp, tls: {} } : tcp
+  return { prefix: url.pathname.replace(/\/+$/, ''), host, place }
 }
 
 function expectType(reply: UpstreamReply, types: readonly string[]): UpstreamReply {
-  const given = String(reply.headers['content-type'] ?? '')
+  const given = reply.header('content-type') ?? ''
   if (types.some((type) => given.startsWith(type))) return reply
   void reply.body.dispose()
   throw fault(

@@ -4,7 +4,7 @@ import { Duplex } from 'node:stream'
 import { test } from 'node:test'
 import { request } from '#base/node-http.ts'
 import { NotHttp } from './heads.ts'
-import { InstanceAnswerReader } from './read-answer.ts'
+import { HttpAnswerReader } from './read-answer.ts'
 
 const MUTANTS = process.env['ERGON_LONG'] === '1' ? 50_000 : 600
 
@@ -28,7 +28,7 @@ const ANSWERS: Readonly<Record<string, string>> = {
 /** Reads an answer in pieces of these sizes, again and again, with the end of the connection behind it. */
 function read(text: string, sizes: readonly number[], method = 'GET'): Seen | undefined {
   let [status, body, trailers] = [0, '', '']
-  const reader = new InstanceAnswerReader({
+  const reader = new HttpAnswerReader({
     interim(head) {
       if (head.status === 101) throw new NotHttp('101')
     },

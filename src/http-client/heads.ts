@@ -1,5 +1,5 @@
-// The heads of HTTP/1.1 between the ingress and an instance, in the form of RFC 9112 alone: no folded lines, no line that
-// ends otherwise than in CRLF, no control characters. Another form is neither sent nor read.
+// The heads of HTTP/1.1 to and from a server, in the form of RFC 9112 alone: no folded lines, no line that ends otherwise
+// than in CRLF, no control characters. Another form is neither sent nor read.
 
 /** RFC 9110, 5.6.2. */
 export const TOKEN = String.raw`[!#$%&'*+\-.^_|~\x600-9A-Za-z]+`
@@ -10,8 +10,9 @@ const TRAILERS = new RegExp(`^${LINES}$`)
 /** In a part of the head it would begin a further line, of the right form. */
 const CR = '\r'
 const LENGTH = /^\d{1,15}$/
+const KEPT = /(?:^|,)[ \t]*timeout=(\d{1,6})[ \t]*(?:,|$)/i
 const CLOSE = /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i
-/** Where a body ends is written here alone: the instance would read the rest as another request. */
+/** Where a body ends is written here alone: the server would read the rest as another request. */
 const FRAMING = new Set(['content-length', 'transfer-encoding'])
 /** Without a body they say so: a server may ask for the length (RFC 9110, 8.6). */
 const OF_BODIES = new Set(['POST', 'PUT', 'PATCH'])
@@ -30,7 +31,7 @@ export type RequestHead = {
   readonly body: { readonly length: number | undefined } | undefined
 }
 
-export type InstanceHead = {
+export type HttpHead = {
   readonly status: number
   /** Name in lower case and value in turn, as they came. */
   readonly headers: readonly string[]
@@ -39,6 +40,8 @@ export type InstanceHead = {
   readonly isChunked: boolean
   /** The connection ends with the answer. */
   readonly isLast: boolean
+  /** The time for which the server keeps an unused connection; undefined where the server does not say. */
+  readonly keptMs: number | undefined
 }
 
 /** An answer, or a request to be, that is not of HTTP/1.1. */
@@ -70,7 +73,7 @@ function framingOf(method: string, body: RequestHead['body']): string {
 }
 
 /** Reads a head up to its empty line. Throws NotHttp. */
-export function readAnswerHead(text: string): InstanceHead {
+export function readAnswerHead(text: string): HttpHead {
   if (!ANSWER.test(text)) throw new NotHttp('The head is not one of HTTP/1.1')
   const headers = pairsOf(text, text.indexOf('\r\n') + 2)
   const status = Number(text.slice(STATUS_AT, STATUS_AT + 3))
@@ -78,6 +81,7 @@ export function readAnswerHead(text: string): InstanceHead {
   let length: number | undefined
   let isChunked = false
   let isLast = isOld
+  let keptMs: number | undefined
   for (let i = 0; i + 1 < headers.length; i += 2) {
     const value = headers[i + 1] ?? ''
     switch (headers[i]) {
@@ -92,13 +96,28 @@ export function readAnswerHead(text: string): InstanceHead {
       case 'connection':
         isLast ||= CLOSE.test(value)
         break
+      case 'keep-alive':
+        keptMs = keptMsOf(value)
+        break
       default:
     }
   }
   // Two readers could take different ends for the right one (RFC 9112, 6.1).
   if (isChunked && length !== undefined) throw new NotHttp('A length, and chunks')
   if (isOld && (isChunked || status < FINAL_MIN)) throw new NotHttp('Not of HTTP/1.0')
-  return { status, headers, length, isChunked, isLast }
+  return { status, headers, length, isChunked, isLast, keptMs }
+}
+
+/** Servers that keep connections mostly say so in the same words. */
+function keptMsOf(value: string): number | undefined {
+  const seconds = KEPT.exec(value)?.[1]
+  return seconds === undefined ? undefined : Number(seconds) * 1000
+}
+
+/** The first value of a header; its name is in lower case. */
+export function valueOf(headers: readonly string[], name: string): string | undefined {
+  for (let i = 0; i + 1 < headers.length; i += 2) if (headers[i] === name) return headers[i + 1]
+  return undefined
 }
 
 /** Reads trailers up to their empty line. Throws NotHttp. */

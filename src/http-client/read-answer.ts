@@ -1,14 +1,7 @@
-// Reads the answer of an instance from the bytes of its connection (RFC 9112). Pieces of a body are views of what was read,
+// Reads the answer of a server from the bytes of its connection (RFC 9112). Pieces of a body are views of what was read,
 // valid until the next read: the data of small chunks is moved together there, over the framing between.
 import { FRAMING_PER_DATA_MAX, isTooMuchFraming } from './framing-limits.ts'
-import {
-  FINAL_MIN,
-  NotHttp,
-  readAnswerHead,
-  readTrailers,
-  TOKEN,
-  type InstanceHead,
-} from './heads.ts'
+import { FINAL_MIN, NotHttp, readAnswerHead, readTrailers, TOKEN, type HttpHead } from './heads.ts'
 
 const HEAD_BYTES_MAX = 16_384
 /** The line of a chunk's size, with its extensions. */
@@ -40,8 +33,8 @@ const SWITCHING = 101
 
 export interface ReadEvents {
   /** A head of 1xx. Another one follows it, or after 101 the bytes of another protocol. */
-  interim(head: InstanceHead): void
-  head(head: InstanceHead): void
+  interim(head: HttpHead): void
+  head(head: HttpHead): void
   piece(bytes: Buffer): void
   /** All of it is read. */
   end(trailers: readonly string[]): void
@@ -50,7 +43,7 @@ export interface ReadEvents {
 type ReadPart = 'head' | 'length' | 'size' | 'chunk' | 'chunk end' | 'trailers' | 'close' | 'whole'
 
 /** One for each connection. */
-export class InstanceAnswerReader {
+export class HttpAnswerReader {
   readonly #events: ReadEvents
   #state: ReadPart = 'whole'
   /** Bytes of the body, or of its chunk, that are to come. */
@@ -66,6 +59,7 @@ export class InstanceAnswerReader {
   /** The framing of the answer, less its share of the data. */
   #framingBytes = 0
   #begunMs = 0
+  #hasBegun = false
   #stepsCount = 0
 
   constructor(events: ReadEvents) {
@@ -79,6 +73,12 @@ export class InstanceAnswerReader {
     this.#kept = ''
     this.#framingBytes = 0
     this.#begunMs = performance.now()
+    this.#hasBegun = false
+  }
+
+  /** A byte of the answer has come. */
+  get hasBegun(): boolean {
+    return this.#hasBegun
   }
 
   /** The heads, sizes and pieces of the last read. */
@@ -89,6 +89,7 @@ export class InstanceAnswerReader {
   /** Reads up to the end of the answer, and returns how many bytes those were, which may change. Throws NotHttp. */
   read(bytes: Buffer): number {
     this.#at = 0
+    this.#hasBegun = true
     this.#stepsCount = 0
     this.#pieceFrom = 0
     this.#pieceTo = 0
