@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Locks, and what is being made: files, and the folders of downloads (`src/artifacts`). */
+/** Locks, and what is being made: files, and the folders of downloads (`test/default-models.ts`). */
 const UNFINISHED = /^\.|\.partial$|^partial-/
 
 /**
