@@ -21,7 +21,7 @@ test('reads of buckets beside S3 tell the operator of a page that cannot be read
   const account = storageAccount(state)
   const { signal } = new AbortController()
   const call = {
-    who: { account: 'acct_1' },
+    caller: { account: 'acct_1' },
     query: () => new URLSearchParams(),
   } as unknown as OperationCall
   const reads = {
