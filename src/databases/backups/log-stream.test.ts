@@ -196,7 +196,7 @@ test('a log that waits behind a slow store is not told to be stored up to the en
     },
   )
   const running = stream.run()
-  while (told.length < 4) await new Promise((resolve) => setImmediate(resolve))
+  while (told.length < 4) await setImmediate()
   // Each piece has all that the server had written when it sent the piece before.
   assert.deepEqual(told, [0, 0, 0, 1000])
   // A server that has been silent for long has written no more.
