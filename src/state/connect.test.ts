@@ -74,6 +74,16 @@ test('the state outlives the death of its server', OPTIONS, async (t) => {
     },
   )
 
+  await t.test('a transaction whose work passes over an error is not taken for done', async () => {
+    await state.query('create table if not exists kept (id int)')
+    const passOver = state.transaction(async (transaction) => {
+      await transaction.query('insert into kept values (1)')
+      await transaction.query('select 1 / 0').catch(() => undefined)
+    })
+    await assert.rejects(passOver, { name: 'InvariantError' })
+    assert.deepEqual((await state.query('select id from kept')).rows, [])
+  })
+
   await t.test('a transaction that its process leaves hanging is ended by the server', async () => {
     const limit = await state.query('show idle_in_transaction_session_timeout')
     assert.deepEqual(limit.rows, [{ idle_in_transaction_session_timeout: '1min' }])

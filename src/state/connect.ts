@@ -2,7 +2,7 @@
 import type { ConnectionOptions } from 'node:tls'
 import pg from 'pg'
 import type { Logger } from '#base/log.ts'
-import { ErgonError, messageOf } from '#base/errors.ts'
+import { ErgonError, invariant, messageOf } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import { ServerError } from '#wire/wire-errors.ts'
 import { listenToChannel } from './listen.ts'
@@ -76,10 +76,7 @@ export function connectState(
   const { called = 'the state' } = options
   const names = options.prepares === true ? new Map<string, string>() : undefined
 
-  async function lend<T>(
-    client: pg.PoolClient,
-    work: (client: Queryable) => Promise<T>,
-  ): Promise<T> {
+  async function lend<T>(client: pg.PoolClient, work: (client: Lent) => Promise<T>): Promise<T> {
     let broken: Error | undefined
     // While it is lent out the pool does not listen: unheard, the loss of a connection ends the process.
     const lost = (error: Error) => (broken = error)
@@ -118,14 +115,16 @@ export function connectState(
   }
 }
 
+/** Throws where `work` has passed over an error of the state: the server answers such a commit with a rollback. */
 async function inTransaction<T>(
-  client: Queryable,
+  client: Lent,
   work: (transaction: Queryable) => Promise<T>,
 ): Promise<T> {
   await client.query('begin')
   try {
     const result = await work(client)
-    await client.query('commit')
+    const { command } = await client.query('commit')
+    invariant(command === 'COMMIT', 'a transaction with a failed statement is not committed')
     return result
   } catch (error) {
     // On a lost connection nothing can be rolled back, nor needs to be: the server has done it.
@@ -265,13 +264,21 @@ const away = (called: string, cause: unknown) =>
 export const isStateAway = (error: unknown): boolean =>
   error instanceof ErgonError && error.code === 'state_unavailable'
 
-function queryable(client: pg.PoolClient, names?: Map<string, string>): Queryable {
+/** A connection that is lent out, which also says what the server did. */
+interface Lent extends Queryable {
+  query<R extends SqlRow = SqlRow>(
+    text: string,
+    values?: readonly unknown[],
+  ): Promise<{ rows: R[]; rowCount: number; command: string }>
+}
+
+function queryable(client: pg.PoolClient, names?: Map<string, string>): Lent {
   return {
     async query<R extends SqlRow>(text: string, values: readonly unknown[] = []) {
       const name = names && nameOf(names, text)
       const query = { text, values: [...values], ...(name === undefined ? {} : { name }) }
       const result = await client.query<R>(query)
-      return { rows: result.rows, rowCount: result.rowCount ?? 0 }
+      return { rows: result.rows, rowCount: result.rowCount ?? 0, command: result.command }
     },
   }
 }
