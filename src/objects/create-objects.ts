@@ -27,6 +27,8 @@ where b.id = $1`
 
 type Deps = {
   readonly state: Queryable
+  /** `state` is a transaction of the caller, which ends at the first error. */
+  readonly inTransaction?: boolean
   /** The same for finds, which every request makes, and for puts, which may wait for each other. */
   readonly finds: Queryable
   readonly puts: Queryable
@@ -37,7 +39,7 @@ type Deps = {
 }
 
 export function createObjects(deps: Deps): Objects {
-  const { state, documents, damages } = deps
+  const { state, inTransaction = false, documents, damages } = deps
   const findRow = createFindObject(deps)
   const putRow = createVersionCommit(deps)
   return {
@@ -54,17 +56,16 @@ export function createObjects(deps: Deps): Objects {
     find: async (bucketName, target) =>
       find(documents, await findRow({ bucketName, target }), { bucketName, target }),
     async delete(bucket, deletions, { bypassGovernance }) {
-      // A single key that cannot be read throws the state's error.
-      if (deletions.length === 1)
-        return await deleteBatch(state, bucket, { deletions, bypassGovernance })
       const answers: Deleted[] = []
-      for (let at = 0; at < deletions.length; at += BATCH_MAX)
+      for (let at = 0; at < deletions.length; at += BATCH_MAX) {
+        const batch = { deletions: deletions.slice(at, at + BATCH_MAX), bypassGovernance }
         answers.push(
-          ...(await deleteEach({ state, damages }, bucket, {
-            deletions: deletions.slice(at, at + BATCH_MAX),
-            bypassGovernance,
-          })),
+          // Here a key that cannot be read throws the state's error.
+          ...(inTransaction || deletions.length === 1
+            ? await deleteBatch(state, bucket, batch)
+            : await deleteEach({ state, damages }, bucket, batch)),
         )
+      }
       return answers
     },
     async amend(bucket, target, change) {
@@ -104,13 +105,9 @@ async function find(
 
 type DeletionBatch = { readonly deletions: readonly Deletion[]; readonly bypassGovernance: boolean }
 
-/** SQLSTATE of a statement in a transaction that an error before has ended. */
-const IN_FAILED_TRANSACTION = '25P02'
-
 /**
  * One key behind a damaged page keeps no other of its batch: the batch is halved until that key is alone, so a hundred keys
- * with a damaged one take 15 statements. A batch in a transaction of its caller throws the state's error, as that can do no
- * more.
+ * with a damaged one take 15 statements.
  */
 async function deleteEach(
   deps: Pick<Deps, 'state' | 'damages'>,
@@ -135,11 +132,7 @@ async function deleteEach(
   const middle = Math.ceil(deletions.length / 2)
   const answers: Deleted[] = []
   for (const half of [deletions.slice(0, middle), deletions.slice(middle)])
-    answers.push(
-      ...(await deleteEach(deps, bucket, { ...batch, deletions: half }).catch((error: unknown) => {
-        throw (error as { code?: unknown }).code === IN_FAILED_TRANSACTION ? damage : error
-      })),
-    )
+    answers.push(...(await deleteEach(deps, bucket, { ...batch, deletions: half })))
   return answers
 }
 

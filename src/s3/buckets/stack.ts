@@ -64,6 +64,7 @@ const printVersioning = (isOn: boolean): string => (isOn ? 'on' : 'off')
 
 const partsIn = (state: Queryable) => ({
   state,
+  inTransaction: true,
   finds: state,
   puts: state,
   documents: createDocuments({ state }),
