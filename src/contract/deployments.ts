@@ -89,7 +89,7 @@ export type DeploymentPlan = z.infer<typeof deploymentPlan>
 
 export const deploymentStep = z.object({
   ...planStep,
-  /** running: the change is made, and is not there yet. skipped: another step failed, or the deployment was cancelled. */
+  /** running: the change has begun, and is not there yet. skipped: another step failed, or the deployment was cancelled. */
   status: z.enum(['waiting', 'running', 'done', 'failed', 'skipped']),
   /** The id of the resource. */
   resource: z.string().nullable(),

@@ -30,14 +30,15 @@ create or replace function end_deployment(of_id text, reached text, of_outputs j
     where id = of_id and status = 'running';
 $$;
 
--- Ends a running deployment where it is; false where it has ended. A step whose change is made gets the fault `unseen`. The steps
--- are locked first: a turn that makes a change now is waited for, and one that comes later finds no waiting step.
+-- Ends a running deployment where it is; false where it has ended. A step whose change has begun gets the fault
+-- `unseen` of its action. The steps are locked first: a turn that makes a change now is waited for, and one that comes
+-- later finds no open step.
 create or replace function cancel_deployment(of_id text, unseen jsonb) returns boolean language plpgsql as $$
 begin
   perform from deployment_steps where deployment = of_id order by place for update;
   perform from deployments where id = of_id and status = 'running' for update;
   if not found then return false; end if;
-  update deployment_steps set status = 'failed', fault = unseen, ended_at = ledger_now()
+  update deployment_steps set status = 'failed', fault = unseen -> action, ended_at = ledger_now()
     where deployment = of_id and status = 'running';
   perform end_deployment(of_id, 'cancelled', '[]');
   return true;

@@ -53,7 +53,7 @@ async function change(
   step: StepRow,
   { input, described }: ReadDescribed,
 ): Promise<void> {
-  if (!(await isStillWaiting(transaction, turn, step))) return
+  if (!(await isStill(transaction, turn, step, ['waiting']))) return
   const { account } = turn.deployment
   const { address, kind, name } = step
   const resource = resourceAt(described.revealed, address)
@@ -95,7 +95,7 @@ function assertKnown(address: string, wanted: StackAttributes): void {
 }
 
 async function remove(transaction: Queryable, turn: DeploymentTurn, step: StepRow): Promise<void> {
-  if (!(await isStillWaiting(transaction, turn, step))) return
+  if (!(await isStill(transaction, turn, step, ['waiting', 'running']))) return
   const { deployment } = turn
   const { address, kind, name, resource } = step
   const part = stackPartOf(turn.parts, kind)
@@ -106,21 +106,24 @@ async function remove(transaction: Queryable, turn: DeploymentTurn, step: StepRo
     const fault = { code: 'resource_holds_data', message }
     return await endStep(transaction, turn, step, { status: 'failed', fault })
   }
-  if (found !== undefined && (await part.remove(transaction, callOf(turn), found)) === 'more')
+  if (found !== undefined && (await part.remove(transaction, callOf(turn), found)) === 'more') {
+    if (step.status === 'waiting') await startStep(transaction, turn, step, found.id)
     return
+  }
   await disown(transaction, deployment, address)
   await endStep(transaction, turn, step, { status: 'done' })
 }
 
-/** Another turn may have done the step. */
-async function isStillWaiting(
+/** Another turn may have done the step, or a cancellation ended it. */
+async function isStill(
   transaction: Queryable,
   { deployment }: DeploymentTurn,
   { place }: StepRow,
+  statuses: readonly StepRow['status'][],
 ): Promise<boolean> {
   const { rowCount } = await transaction.query(
-    "select from deployment_steps where deployment = $1 and place = $2 and status = 'waiting' for update",
-    [deployment.id, place],
+    'select from deployment_steps where deployment = $1 and place = $2 and status = any ($3) for update',
+    [deployment.id, place, statuses],
   )
   return rowCount > 0
 }

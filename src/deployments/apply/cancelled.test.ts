@@ -52,7 +52,10 @@ test(
       "select action, details from audit_entries where action = 'deployment.cancel'",
     )
     assert.deepEqual(rows, [
-      { action: 'deployment.cancel', details: { stack: 'ended', done: ['bucket.kept'] } },
+      {
+        action: 'deployment.cancel',
+        details: { stack: 'ended', done: ['bucket.kept'], begun: ['function.slow'] },
+      },
     ])
     const again = await ask({ stack: 'ended', description: bucketOf('kept') })
     assert.equal(again.status, 'running')

@@ -11,7 +11,7 @@ type Ended =
   | { readonly status: 'done'; readonly outputs?: Step['outputs'] }
   | { readonly status: 'failed'; readonly fault: NonNullable<Step['fault']> }
 
-/** The change is made: from now on it is looked at until it is there. */
+/** The change is made, and is looked at until it is there; or the first piece of a removal is. */
 export const startStep = async (
   transaction: Queryable,
   { deployment }: Pick<DeploymentTurn, 'deployment'>,

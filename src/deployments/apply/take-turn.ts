@@ -30,10 +30,13 @@ async function goOn(deps: TurnDeps, id: string): Promise<'changed' | 'waits'> {
   if (deployment === undefined) return 'waits'
   const steps = await deploymentSteps(deps.state, id)
   const turn: DeploymentTurn = { ...deps, deployment, steps }
-  const running = steps.filter(({ status }) => status === 'running')
+  const begun = steps.filter(({ status }) => status === 'running')
+  const running = begun.filter(({ action }) => action !== 'delete')
   const looked = await Promise.all(running.map((step) => lookOrFail(turn, step)))
   if (looked.includes('ended')) return 'changed'
-  const ready = steps.some(({ status }) => status === 'failed') ? [] : readyOf(steps)
+  const removals = begun.filter(({ action }) => action === 'delete')
+  const next = steps.some(({ status }) => status === 'failed') ? [] : readyOf(steps)
+  const ready = [...removals, ...next]
   if (ready.length === 0 && running.length > 0) return 'waits'
   if (ready.length === 0) await end(turn)
   else await applyAll(turn, ready)
@@ -62,7 +65,7 @@ async function applyAll(turn: DeploymentTurn, ready: readonly StepRow[]): Promis
   const needed = new Set(ready.flatMap(({ needs }) => needs))
   const read = onceDone(() => readDescribed(turn, needed))
   for (const step of ready) {
-    const refusal = await askerRefusal(turn)
+    const refusal = await askerRefusal(turn, step)
     if (refusal !== undefined) return await failStep(turn, step, refusal)
     await applyStep(turn, step, read)
   }
