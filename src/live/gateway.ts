@@ -9,14 +9,14 @@ const LISTED_MAX = 100
 const CONNECTIONS = 1
 
 /** The states of the tables that no product owns. */
-const CORE_STATES: LiveStates = {
+export const CORE_STATES: LiveStates = {
   resources: `select json_agg(json_build_object('id', r.id, 'kind', r.kind, 'name', r.name, 'status', r.actual,
       'wanted', r.wanted, 'reason', r.reason, 'awake', exists (
         select from resource_intervals i where i.resource = r.id and i.to_at is null)) order by r.id)
     from (select * from resources where account = a.id and desired <> 'deleted' order by id limit ${LISTED_MAX}) r`,
   budgets: `select json_agg(json_build_object('id', b.id, 'budget_nj', b.nj_per_day::text,
       'used_nj', budget_used_nj(b.id)::text) order by b.id)
-    from (select * from budgets where account = a.id order by id limit ${LISTED_MAX}) b`,
+    from (select * from shown_budgets(a.id) order by id limit ${LISTED_MAX}) b`,
 }
 
 export const LIVE_GATEWAY: GatewayProduct<object> = { name: 'live', open }

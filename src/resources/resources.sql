@@ -71,6 +71,13 @@ begin
   return true;
 end $$;
 
+-- The budgets that an account sees. One of a resource that is being deleted limits that to its end, and is in no list, as
+-- the resource is.
+create or replace function shown_budgets(of_account text) returns setof budgets language sql stable as $$
+  select b.* from budgets b where b.account = of_account
+    and not exists (select from resources r where r.id = b.id and r.desired = 'deleted')
+$$;
+
 -- Holds the resources of an account suspended, for a reason: it is being deleted, the operator suspended it, or it
 -- cannot pay. Each of these outlasts the next. Returns how many.
 create or replace function hold_resources(of_account text, why text) returns bigint language sql as $$

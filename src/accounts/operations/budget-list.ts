@@ -15,9 +15,9 @@ const DAY_MS = 86_400_000
 
 const SELECT = `select b.id, coalesce(r.kind, 'token') as kind, coalesce(r.name, t.name, '') as name,
     b.nj_per_day::text as budget, budget_used_nj(b.id)::text as used, coalesce(d.is_exceeded, false) as exceeded
-  from budgets b left join resources r on r.id = b.id left join tokens t on t.id = b.id
+  from shown_budgets($1) b left join resources r on r.id = b.id left join tokens t on t.id = b.id
     left join budget_days d on d.wallet = budget_day(b.id, ledger_now())
-  where b.account = $1 and b.id > $2 order by b.id limit $3`
+  where b.id > $2 order by b.id limit $3`
 
 type Row = {
   id: string
