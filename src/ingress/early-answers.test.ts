@@ -52,6 +52,19 @@ test('after an early answer a connection of HTTP/1.1 takes the rest, or ends', l
   }
 })
 
+test('refusals keep a connection of HTTP/1.1, except where a body may follow', limit, async (t) => {
+  const { port } = await open(t)
+  const client = connect(port, '127.0.0.1')
+  const none = 'Host: none.invalid\r\n'
+  client.write(`GET / HTTP/1.1\r\n${none}\r\n`.repeat(2))
+  client.write(`POST / HTTP/1.1\r\n${none}Content-Length: ${LONG.length}\r\n\r\n`)
+  const text = await readAll(client)
+  assert.deepEqual(
+    [...text.matchAll(/^connection: (.*)\r$/gim)].map(([, words]) => words),
+    ['keep-alive', 'keep-alive', 'close'],
+  )
+})
+
 test('an early answer by HTTP/2 ends its turn, and a long rest its stream', limit, async (t) => {
   const { port, users } = await open(t)
   const session = connectHttp2(`http://127.0.0.1:${port}`)

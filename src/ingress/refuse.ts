@@ -6,7 +6,7 @@ import { isGrpc } from './grpc/is-grpc.ts'
 import { refuseCall } from './grpc/refuse-call.ts'
 import { cutOff, isHttp2, type IngressRequest, type IngressResponse } from './exchange.ts'
 import { refusalPage } from './refusal-page.ts'
-import { dropRest } from './rest-of-body.ts'
+import { dropRest, isRestOpen } from './rest-of-body.ts'
 
 /** Answers with the thrown error, or cuts off an answer that has begun. */
 export function refuseRequest(
@@ -40,7 +40,7 @@ export function refuseRequest(
     'cache-control': 'no-store',
     vary: 'accept',
     // The rest of the body is not read.
-    ...(!isHttp2(request) && { connection: 'close' }),
+    ...(!isHttp2(request) && isRestOpen(request) && { connection: 'close' }),
   })
   response.end(body)
   dropRest(request, response)

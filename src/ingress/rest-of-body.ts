@@ -15,9 +15,13 @@ export function onceGone(
   if ('stream' in request) request.stream.once('finish', gone)
 }
 
+/** More of the body may come. */
+export const isRestOpen = (request: IngressRequest): boolean =>
+  !request.readableEnded && hasBody(request)
+
 /** Throws away what comes of the body behind the answer, which has ended. */
 export function dropRest(request: IngressRequest, response: IngressResponse): void {
-  if (request.readableEnded || !hasBody(request)) return
+  if (!isRestOpen(request)) return
   let bytes = 0
   const drop = (chunk: Buffer) => {
     bytes += chunk.length
