@@ -25,7 +25,11 @@ test(
     const budgets = async () =>
       (await state.query('select from budgets where id = $1', [id])).rowCount
     const list = createBudgetList({ state, posted: async () => undefined, now: Date.now })
-    const call = { caller: { account }, query: () => new URLSearchParams(), signal: AbortSignal.timeout(9999) }
+    const call = {
+      caller: { account },
+      query: () => new URLSearchParams(),
+      signal: AbortSignal.timeout(9999),
+    }
     const listed = async () => {
       const reply = (await list(call as never)) as { body?: () => { data: unknown[] } }
       return reply.body?.().data.length
