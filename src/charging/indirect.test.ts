@@ -254,6 +254,33 @@ test('requests without a payer are on nobody’s bill below a storm too, with th
     }
 })
 
+// A storm followed the level that it set itself, which rose by 5 % a window: a put was billed up to 188 % of its cause.
+for (const [putsPerS, nobodyPerS, nobodyMs] of [
+  [20, 40, 1.5],
+  [5, 20, 1.5],
+  [2, 8, 1.5],
+  [5, 20, 0.05],
+  [50, 3500, 0.05],
+] as const)
+  test(`beside ${nobodyPerS} requests a second without a payer, of ${nobodyMs} ms, ${putsPerS} puts pay for minutes no more than they cause`, () => {
+    const put = 'storage.put-object'
+    const truth = {
+      [put]: { directMs: 4, indirectMs: 2 },
+      'service.nobody': { directMs: 0.1, indirectMs: nobodyMs },
+    }
+    const seeds = nobodyPerS > 1000 ? [1] : [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
+    for (const seed of seeds) {
+      const node = new TestNode({ ...REST, truth, random: randomOf(seed) })
+      node.run(20)
+      node.run(30, { [put]: putsPerS })
+      const load = { [put]: putsPerS, 'service.nobody': nobodyPerS }
+      const minutes = nobodyPerS > 1000 ? 1 : 4
+      const { causedNs = 0, billedNs = 0 } = node.run(minutes * MINUTE, load).classes.get(put) ?? {}
+      const share = (100 * billedNs) / causedNs
+      assert.ok(share > 40 && share <= 100.5, `${share.toFixed(1)} %, seed ${seed}`)
+    }
+  })
+
 // Before a first sum is divided, each rate is known to be between nothing and all of it.
 test('a cold load of several operations is billed 65 to 100 % from its 13th second on', () => {
   const truth = {

@@ -18,9 +18,10 @@
 import type { IndirectRates } from '#contract/indirect-rates.ts'
 import type { OperationRate } from '#contract/stored-rates.ts'
 import { createLevel } from './indirect-level.ts'
-import { isUnit, UNATTRIBUTED, unitOf } from './indirect-part.ts'
-import { createSums, isOperation, REST_SECOND } from './indirect-sums.ts'
+import { isUnit, unitOf } from './indirect-part.ts'
+import { createSums, REST_SECOND } from './indirect-sums.ts'
 import { createRegression, type Rate, type RegressionOptions } from './kalman.ts'
+import { windowPart } from './paying-part.ts'
 import {
   NO_UPKEEP,
   UPKEEP,
@@ -161,13 +162,10 @@ export function createIndirectLearner(earlier?: IndirectRates): IndirectLearner 
       const workMs = costMs - valueOf(REST_SECOND) * seconds
       const beyondRestMs = workMs - upkeepMsOf(upkeep, valueOf(UPKEEP), workMs)
       const spent = beyondRestMs * (1 - MARGIN.indirect) - directMs * MARGIN.direct
-      const { unattributedMs, payingMs } = learnedOf(counts, valueOf)
-      // Rates of rare requests have the cost of their second: a storm of them says nothing of the others.
-      const isStorm = unattributedMs > predicted
-      const calm = spent - unattributedMs
-      const dearerMs = Math.min(Math.max(0, calm - payingMs), UPKEEP_MORE_MAX * upkeep.statementMs)
-      const paying = isStorm ? Math.min(spent, predicted * level.value) : calm - dearerMs
-      level.follow({ spent: paying, predicted, billed })
+      const { payingMs, unpaidMs, payingOf } = windowPart(counts, regression, ACTIVE)
+      const beyondMs = Math.max(0, spent - payingMs - unpaidMs)
+      const dearerMs = Math.min(beyondMs, UPKEEP_MORE_MAX * upkeep.statementMs)
+      level.follow({ spent: payingOf(spent - dearerMs), predicted, billed })
       const isMoved = counts.size > 0 || Math.abs(level.creditMs - revisedMs) >= CREDIT_STEP_MS
       if (upkeep.statementMs > 0) counts.set(UPKEEP, upkeep.statementMs / UPKEEP_UNIT_MS)
       const isLearned = learn(counts.set(REST_SECOND, seconds), costMs)
@@ -198,21 +196,6 @@ export function addActivity(a: Activity, b: Activity): Activity {
     indirectNs: a.indirectNs + b.indirectNs,
     aheadNs: a.aheadNs + b.aheadNs,
   }
-}
-
-/**
- * CPU of the requests of a window by the learned rates, in milliseconds: of those without a payer, with their share of the
- * active seconds, and of all others.
- */
-function learnedOf(counts: ReadonlyMap<string, number>, valueOf: (name: string) => number) {
-  const of = (name: string) => valueOf(name) * (counts.get(name) ?? 0)
-  const requestsOf = (isCounted: (name: string) => boolean) =>
-    counts.entries().reduce((sum, [name, count]) => (isCounted(name) ? sum + count : sum), 0)
-  const unpaid = requestsOf((name) => name === UNATTRIBUTED)
-  const sharedMs = unpaid === 0 ? 0 : (of(ACTIVE) * unpaid) / requestsOf(isOperation)
-  const unattributedMs = of(UNATTRIBUTED) + of(ownOf(UNATTRIBUTED)) + sharedMs
-  const allMs = counts.keys().reduce((sum, name) => sum + of(name), 0)
-  return { unattributedMs, payingMs: allMs - unattributedMs }
 }
 
 function countsSince(before: Activity, now: Activity): Map<string, number> {
