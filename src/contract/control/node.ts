@@ -31,7 +31,7 @@ export const charged = z.strictObject({
   day: sum,
   /** All accounts have paid this sum since the first charge. */
   all: sum,
-  /** No account pays this sum, which is of requests since the first charge. No other sum has it. */
+  /** No account pays this sum since the first charge. It is for requests without a payer, and for connections to databases without a session. No other sum has it. */
   nobody: sum,
 })
 export type ChargedSums = z.infer<typeof charged>

@@ -17,7 +17,7 @@ export type BooksFigures = {
   readonly checkedAgeS: number | undefined
   /** They do not add up: nothing paid is admitted. */
   readonly isHalted: boolean
-  /** No account pays for this energy of requests and logins; to the last check. */
+  /** No account pays for this energy of requests and logins; without the charges that the audit has not summed yet. */
   readonly unattributedJ: number
 }
 

@@ -93,7 +93,7 @@ const Charged = () => (
               ],
               [
                 'Outside of it',
-                `${energyShort(BigInt(nobody.energy_nj))} of requests without a payer, in ${whole(nobody.charges)} charges, and what the meter saw beyond all charges`,
+                `${energyShort(BigInt(nobody.energy_nj))} of requests without a payer and of connections to databases without a session, in ${whole(nobody.charges)} charges, and what the meter saw beyond all charges`,
               ],
             ]}
           />
