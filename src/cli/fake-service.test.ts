@@ -35,6 +35,15 @@ const upgraded = (version: string, upgrading: boolean, to: string | null) => ({
     { name: 'vector', version },
   ],
 })
+const [shown, unbacked] = ['shown', 'unbacked'].map((name) =>
+  JSON.stringify({
+    ...{ name, id: 'db_1', status: 'deployed', reason: null, restore: null, last_awake: null },
+    ...{ region: 'local', stored_bytes: 0, size_bytes: 256e6, full: false, wal_bytes: 0 },
+    ...{ energy_budget: null, energy_budget_used_j: null, postgres_version: '16.4' },
+    ...{ vector_version: null, extensions: [], upgrading: false, host: 'h', port: 1, role: name },
+    created_at: until,
+  }),
+) as [string, string]
 const restoring = (step: string, done: number) => ({ step, done_bytes: done, total_bytes: 9 })
 /** The answers to the polls of a path, in order; the last answer stays. */
 const polled = (...answers: object[]) => answers.map((answer) => JSON.stringify(answer))
@@ -61,6 +70,15 @@ const POLLS: Readonly<Record<string, readonly string[]>> = {
   ),
 }
 const ANSWERS: Readonly<Record<string, string>> = {
+  '/v1/databases/shown': shown,
+  '/v1/databases/shown/backups': JSON.stringify({
+    object: 'list',
+    data: [],
+    restorable_from: until,
+    restorable: [{ from: until, to: null }],
+  }),
+  // The list of its backups is not there.
+  '/v1/databases/unbacked': unbacked,
   '/v1/account/export': EXPORT,
   '/v1/members': page(
     { id: 'mem_1', ...member, state: 'active', invitation_expires_at: until },
@@ -177,6 +195,22 @@ suite('commands at a service', () => {
   test('db backup list tells how far a backup is', async () => {
     const { out } = await ergon('db', 'backup', 'list', 'notes')
     assert.match(out, /bkp_1 .*running, 45 % read/)
+  })
+
+  test('db show has the times that a database can be restored to, also with --json', async () => {
+    const { out } = await ergon('db', 'show', 'shown')
+    assert.match(out, /restorable +to each second from 2026-11-27T10:00:00.000Z on/)
+    const json = await ergon('db', 'show', 'shown', '--json')
+    const { restorable } = JSON.parse(json.out) as { restorable: unknown }
+    assert.deepEqual(restorable, [{ from: until, to: null }])
+  })
+
+  test('db show shows a database whose backups cannot be read, and says what is missing', async () => {
+    for (const more of [[], ['--json']]) {
+      const { code, out, told } = await ergon('db', 'show', 'unbacked', ...more)
+      assert.deepEqual([code, /unbacked/.test(out)], [0, true], told)
+      assert.match(told, /Could not read what unbacked can be restored to/)
+    }
   })
 
   /** The progress that a command told with --json, a line each. */
