@@ -97,7 +97,8 @@ export const operatorBooks = z.object({
   charges: wholeText,
   /** Charges whose receipts are signed. */
   sealed: wholeText,
-  charged,
+  /** At most some seconds old; null where the sums fail or take longer than a second. */
+  charged: charged.nullable(),
   alarms: count,
   signers: z.object({
     /** Null where nobody has looked for minutes. */

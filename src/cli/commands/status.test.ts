@@ -22,4 +22,5 @@ test('chargedLine() has the sums of the ledger to the nanojoule', () => {
     chargedLine({ day: sum('12000000001'), all: sum('4500000000000'), nobody: sum('0') }),
     'charged  12.000000001 J today, 4500 J in all, and 0 J to nobody',
   )
+  assert.equal(chargedLine(null), 'charged  unknown: the sums take too long')
 })

@@ -53,7 +53,9 @@ const bundledWords = ({ bundled_charges: charges, bundled_bytes: bytes }: ShownL
   charges === '0' ? '' : `, ${charges} of them bundled in ${(Number(bytes) / 1e6).toFixed(1)} MB`
 
 /** The sums of all accounts, and what no account pays. */
-export const chargedLine = ({ day, all, nobody }: ShownLedger['charged']) =>
+export const chargedLine = (charged: ShownLedger['charged']) =>
+  charged === null ? 'charged  unknown: the sums take too long' : sumsLine(charged)
+const sumsLine = ({ day, all, nobody }: NonNullable<ShownLedger['charged']>) =>
   `charged  ${joules(day)} today, ${joules(all)} in all, and ${joules(nobody)} to nobody`
 const joules = ({ energy_nj: energy }: { readonly energy_nj: string }) =>
   `${printJoules(nj(BigInt(energy)))} J`

@@ -90,7 +90,8 @@ const status = z.strictObject({
       leaves: z.string(),
       sealed: z.string(),
       alarms: z.string(),
-      charged,
+      /** Null where the sums fail or take longer than a second. */
+      charged: charged.nullable(),
     })
     .nullable(),
   /** The newest first. */

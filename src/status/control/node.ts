@@ -6,7 +6,7 @@ import type { NODE_CONTROL } from '#contract/control/node.ts'
 import type { ControlHandlers, JsonSendable } from '#contract/control-operation.ts'
 import type { ControlAnswer } from '#contract/control.ts'
 import { booksCheck, booksFigures } from '#status/metrics/books-figures.ts'
-import { chargedSums } from '#status/operator/charged-sums.ts'
+import { createChargedReader } from '#status/operator/charged-sums.ts'
 import type { Meter } from '#node/meter/meter.ts'
 import { ask } from '#node/cell-specs.ts'
 import { stateHolder } from '#node/state-lock.ts'
@@ -19,9 +19,10 @@ export const nodeHandlers = (deps: {
   cells: Cells
   meter: Meter
   artifacts: Artifacts
-}) =>
-  ({
-    'node.status': () => status(deps),
+}) => {
+  const readCharged = createChargedReader(deps.state)
+  return {
+    'node.status': () => status(deps, readCharged),
     'node.metrics': () => metrics(deps.cells),
     'meter.status': () => deps.meter.status(),
     'meter.calibrate': async (_, { signal, progress }) => {
@@ -41,12 +42,17 @@ export const nodeHandlers = (deps: {
     },
     'artifact.verify': ({ name }, { signal }) => deps.artifacts.verify(signal, name),
     'artifact.prune': (_, { signal }) => deps.artifacts.prune(signal),
-  }) satisfies Partial<ControlHandlers<typeof NODE_CONTROL>>
+  } satisfies Partial<ControlHandlers<typeof NODE_CONTROL>>
+}
 
+type ReadCharged = ReturnType<typeof createChargedReader>
 type SentStatus = JsonSendable<ControlAnswer<'node.status'>>
 
 /** Answers while the state does not: then `sessions` and `ledger` are null and `state` says why. */
-async function status({ state, cells }: { state: State; cells: Cells }): Promise<SentStatus> {
+async function status(
+  { state, cells }: { state: State; cells: Cells },
+  readCharged: ReadCharged,
+): Promise<SentStatus> {
   const programs = cells.programs()
   return {
     isolation: cells.isolation,
@@ -58,7 +64,7 @@ async function status({ state, cells }: { state: State; cells: Cells }): Promise
       cpu_ns: cell.cpuNs().toString(),
       restarts: cell.exits.length,
     })),
-    ...(await booksOf(state).catch((error: unknown) => ({
+    ...(await booksOf(state, readCharged).catch((error: unknown) => ({
       state: messageOf(error),
       sessions: null,
       ledger: null,
@@ -71,7 +77,7 @@ async function status({ state, cells }: { state: State; cells: Cells }): Promise
 const ALARMS_SHOWN = 5
 type Alarm = { id: string; kind: string; detail: Record<string, unknown>; at: Date }
 
-async function booksOf(state: State) {
+async function booksOf(state: State, readCharged: ReadCharged) {
   const sessions = await state.query<{
     id: string
     process: string
@@ -97,7 +103,7 @@ async function booksOf(state: State) {
       leaves: String(leaves),
       sealed: String(leaves - receiptsWaiting),
       alarms: String(alarmCount),
-      charged: await chargedSums(state),
+      charged: await readCharged(),
     },
     last_alarms: alarms.rows,
     books: await booksCheck(state),

@@ -23,6 +23,7 @@ import type { State } from '#state/connect.ts'
 import { createIncidents, type Incidents, type RecordChange } from '#status/incidents.ts'
 import { listAccounts } from '#status/operator/list-accounts.ts'
 import { listAlarms } from '#status/operator/alarms.ts'
+import { createChargedReader } from '#status/operator/charged-sums.ts'
 import { readBooks } from '#status/operator/read-books.ts'
 import { logOfLines } from '#status/operator/log-lines.ts'
 import { readLogTail, readNodeFacts, type FactsDeps } from '#status/operator/read-facts.ts'
@@ -36,6 +37,7 @@ type OperatorRead<Body = unknown> = (call: OperationCall<Body>) => Promise<objec
 export function operatorEndpoints(deps: Deps): Record<OperatorName, Endpoint> {
   const { state } = deps
   const incidents = createIncidents(state, deps.region)
+  const readCharged = createChargedReader(state)
   const only = <Body>(look: OperatorRead<Body>): Handler<Body> => {
     return async (call): Promise<Reply> => {
       await demandOperator(state, callerOf(call))
@@ -49,7 +51,7 @@ export function operatorEndpoints(deps: Deps): Record<OperatorName, Endpoint> {
         facts: await readNodeFacts(deps, signal),
       })),
     },
-    'operator-books.get': { handle: only(() => readBooks(state)) },
+    'operator-books.get': { handle: only(() => readBooks(state, readCharged)) },
     'operator-log.get': {
       handle: only(async ({ query, signal }) => {
         const wanted = parseOperatorLogQuery(query())

@@ -6,7 +6,7 @@ import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
 import { bundleOldest } from '#receipts/bundling/bundle-charges.ts'
 import { openLog, type OldCharge } from '#receipts/bundling/bundled-ledger.fixture.ts'
 import type { State } from '#state/connect.ts'
-import { chargedSums } from './charged-sums.ts'
+import { chargedSums, createChargedReader } from './charged-sums.ts'
 
 const DAY = '2026-01-03T00:00:00.000Z'
 const DAY_MS = Date.parse(DAY)
@@ -75,3 +75,39 @@ test(
     assert.deepEqual([sums.all.charges, sums.day.charges, sums.nobody.charges], ['232', '81', '6'])
   },
 )
+
+const ROW = Object.fromEntries(
+  ['all', 'day', 'nobody'].flatMap((of) => [
+    [`${of}_charges`, '1'],
+    [`${of}_nj`, '2'],
+  ]),
+)
+
+test('the sums are read once for all who ask, are kept for some seconds, and fail alone', async () => {
+  let [reads, nowMs, isBroken] = [0, 0, false]
+  const state = {
+    query: async () => {
+      reads++
+      if (isBroken) throw new Error('planted')
+      return await Promise.resolve({ rows: [ROW] })
+    },
+  } as unknown as State
+  const read = createChargedReader(state, { monotonicMs: () => nowMs })
+  const sum = { charges: '1', energy_nj: '2' }
+  const sums = { day: sum, all: sum, nobody: sum }
+  assert.deepEqual(await Promise.all([read(), read(), read()]), [sums, sums, sums])
+  assert.equal(reads, 1)
+  nowMs = 5000
+  await read()
+  assert.equal(reads, 1)
+  nowMs = 10_000
+  isBroken = true
+  assert.equal(await read(), null)
+  isBroken = false
+  assert.deepEqual(await read(), sums)
+})
+
+test('sums that take long are left out after a second', async () => {
+  const state = { query: () => new Promise(() => undefined) } as unknown as State
+  assert.equal(await createChargedReader(state)(), null)
+})

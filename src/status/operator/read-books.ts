@@ -4,7 +4,6 @@ import type { OperatorBooks } from '#contract/operator.ts'
 import { SIGNERS } from '#signers/wire.ts'
 import type { State } from '#state/connect.ts'
 import { booksCheck, booksFigures } from '#status/metrics/books-figures.ts'
-import { chargedSums } from './charged-sums.ts'
 
 type Row = {
   states: Record<string, string>
@@ -25,11 +24,14 @@ const FURTHER = `
   from receipt_signers s`
 
 /** Rejects when the state does not answer. */
-export async function readBooks(state: State): Promise<OperatorBooks> {
+export async function readBooks(
+  state: State,
+  readCharged: () => Promise<OperatorBooks['charged']>,
+): Promise<OperatorBooks> {
   const [check, figures, charged, { rows }] = await Promise.all([
     booksCheck(state),
     booksFigures(state),
-    chargedSums(state),
+    readCharged(),
     state.query<Row>(FURTHER),
   ])
   const { states, looked_at, last_done_at, ...backups } = present(rows[0], 'signers have a row')

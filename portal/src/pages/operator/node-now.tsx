@@ -1,6 +1,7 @@
 // The node: its power as one bar, how that is known, disks and versions.
 import { bytesShort, share } from '#console/figures/amounts.ts'
 import { energyShort, power } from '#console/figures/energy.ts'
+import type { ReplyOf } from '#console/client/operations.ts'
 import { grouped } from '#console/figures/digits.ts'
 import { howOf } from '#console/figures/known.ts'
 import { Facts } from '#console/parts/page/facts.tsx'
@@ -30,6 +31,7 @@ export const NodeNow = () => (
   </WithNode>
 )
 
+type BooksReply = ReplyOf<'GET /v1/operator/books'>
 type Props = { readonly facts: NodeFacts }
 
 const PARTS = [
@@ -72,35 +74,41 @@ function Power({ facts }: Props) {
 /** Of the ledger, so these sums are those of all rows of charges. */
 const Charged = () => (
   <Loaded query={useBooks()} what="the charges">
-    {({ charged: { day, all, nobody } }) => (
+    {({ charged }) => (
       <Section title="Charged to accounts" aside="of the ledger">
-        <div className="stack">
-          <Facts
-            facts={[
-              [
-                'Today',
-                energyShort(BigInt(day.energy_nj)),
-                `${whole(day.charges)} charges, by UTC`,
-              ],
-              ['In all', energyShort(BigInt(all.energy_nj)), `${whole(all.charges)} charges`],
-            ]}
-          />
-          <Pairs
-            pairs={[
-              [
-                'In it',
-                'requests, what runs, what is stored, cards and upstreams, with the overhead',
-              ],
-              [
-                'Outside of it',
-                `${energyShort(BigInt(nobody.energy_nj))} of requests without a payer and of connections to databases without a session, in ${whole(nobody.charges)} charges, and what the meter saw beyond all charges`,
-              ],
-            ]}
-          />
-        </div>
+        {charged === null ? <p>The sums take too long now.</p> : <Sums charged={charged} />}
       </Section>
     )}
   </Loaded>
+)
+
+type SumsProps = { readonly charged: NonNullable<BooksReply['charged']> }
+
+const Sums = ({ charged: { day, all, nobody } }: SumsProps) => (
+  <div className="stack">
+    <Facts
+      facts={[
+        [
+          'Today',
+          energyShort(BigInt(day.energy_nj)),
+          `${whole(day.charges)} charges, by UTC`,
+        ],
+        ['In all', energyShort(BigInt(all.energy_nj)), `${whole(all.charges)} charges`],
+      ]}
+    />
+    <Pairs
+      pairs={[
+        [
+          'In it',
+          'requests, what runs, what is stored, cards and upstreams, with the overhead',
+        ],
+        [
+          'Outside of it',
+          `${energyShort(BigInt(nobody.energy_nj))} of requests without a payer and of connections to databases without a session, in ${whole(nobody.charges)} charges, and what the meter saw beyond all charges`,
+        ],
+      ]}
+    />
+  </div>
 )
 
 const whole = (text: string): string => grouped(BigInt(text))
