@@ -9,12 +9,16 @@ import { fault } from '#contract/errors.ts'
 import { addTestAccount, openLedgerState } from '#ledger/test-state.fixture.ts'
 import { quiet } from '#postgres/testing.ts'
 import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
+import type { State } from '#state/connect.ts'
 import type { DueJob } from './job.ts'
 import { followJobs } from './jobs.ts'
 
 const skip = whyNoState()
 const WAIT_MS = 30_000
 const AT_ONCE = 2
+
+/** The next query with such words fails, or its answer is lost. */
+type Outage = { readonly of: string; readonly isAnswerLost: boolean }
 
 /** A state whose jobs the test ends. */
 async function open(t: TestContext) {
@@ -38,8 +42,16 @@ async function open(t: TestContext) {
     await end.promise
     await state.query("update database_backups set status = 'done' where id = $1", [job.id])
   }
+  const outages: Outage[] = []
+  const query: State['query'] = async (text, values) => {
+    const at = outages.findIndex(({ of }) => text.includes(of))
+    const [outage] = at < 0 ? [] : outages.splice(at, 1)
+    if (outage === undefined) return await state.query(text, values)
+    if (outage.isAnswerLost) await state.query(text, values)
+    throw new Error('the state is away')
+  }
   const working = followJobs(
-    { state, log: quiet, cells: { run }, restoredFolder: folder },
+    { state: { ...state, query }, log: quiet, cells: { run }, restoredFolder: folder },
     stopping.signal,
   )
   t.after(async () => {
@@ -56,6 +68,7 @@ async function open(t: TestContext) {
     state,
     folder,
     began,
+    outages,
     until,
     end: (id: string, error?: unknown) =>
       error === undefined ? ends.get(id)?.resolve() : ends.get(id)?.reject(error),
@@ -150,5 +163,44 @@ test(
       return true
     })
     assert.deepEqual(folders.filter(existsSync), [])
+  },
+)
+
+test(
+  'a backup or restore whose end could not be recorded begins anew, and fails',
+  { skip },
+  async (t) => {
+    const { state, account, database, backup, began, outages, until, end } = await open(t)
+    await account('acct_a')
+    const source = await database('acct_a', 'source')
+    const failing = await backup(source)
+    const restored = await database('acct_a', 'restored')
+    await state.query('select want_restore($1, $2, null, null)', [restored, source])
+    await until('both go on', () => began.length === AT_ONCE)
+    outages.push({ of: 'drop_parts', isAnswerLost: false })
+    outages.push({ of: "database_restores set status = 'failed'", isAnswerLost: false })
+    for (const id of [failing, restored]) end(id, new Error('the state is away'))
+    await until('both begin anew', () => began.length === 2 * AT_ONCE)
+    for (const id of [failing, restored]) end(id, new Error('the state is back'))
+    await until('both have failed', async () => {
+      const { rows } = await state.query<{ status: string }>(
+        `select status from database_backups where id = $1
+         union all select status from database_restores where database = $2`,
+        [failing, restored],
+      )
+      return rows.every(({ status }) => status === 'failed')
+    })
+  },
+)
+
+test(
+  'a backup whose begin was recorded while the answer was lost is made by the same agent',
+  { skip },
+  async (t) => {
+    const { account, database, backup, began, outages, until } = await open(t)
+    await account('acct_a')
+    outages.push({ of: 'update database_backups b', isAnswerLost: true })
+    const id = await backup(await database('acct_a', 'notes'))
+    await until('the backup goes on', () => began.some((job) => job.id === id))
   },
 )

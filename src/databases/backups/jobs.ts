@@ -35,25 +35,22 @@ const JOBS_AT_ONCE = 2
 const TURNS_MAX = 1000
 const KINDS = ['backup', 'restore'] as const
 
-/** For each kind: what an earlier life of the agent began, and the next job of an account that has none. */
-const QUERIES = {
-  backup: {
-    again: "update database_backups set status = 'wanted' where status = 'running'",
-    next: `update database_backups b set status = 'running', started_at = ledger_now() from resources n
-      where n.id = b.database and b.id = (select w.id from database_backups w join resources o on o.id = w.database
-        where w.status = 'wanted' and o.account <> all ($1)
-        order by coalesce(array_position($2::text[], o.account), 0), w.id limit 1)
-      returning 'backup' as kind, b.id, b.database, b.database as payer, n.account, n.name`,
-  },
-  restore: {
-    again: "update database_restores set status = 'wanted' where status = 'running'",
-    next: `update database_restores r set status = 'running' from resources n
-      where n.id = r.database and r.database = (
-        select w.database from database_restores w join resources o on o.id = w.database
-        where w.status = 'wanted' and o.account <> all ($1)
-        order by coalesce(array_position($2::text[], o.account), 0), w.database limit 1)
-      returning 'restore' as kind, r.database as id, r.source as database, r.database as payer, n.account, n.name`,
-  },
+/**
+ * For each kind: the next job of an account that has none here. A row that says `running` for such an account was left by
+ * an earlier life of the agent, or while the state was away, and begins anew.
+ */
+const NEXT = {
+  backup: `update database_backups b set status = 'running', started_at = ledger_now() from resources n
+    where n.id = b.database and b.id = (select w.id from database_backups w join resources o on o.id = w.database
+      where w.status in ('wanted', 'running') and o.account <> all ($1)
+      order by coalesce(array_position($2::text[], o.account), 0), w.id limit 1)
+    returning 'backup' as kind, b.id, b.database, b.database as payer, n.account, n.name`,
+  restore: `update database_restores r set status = 'running' from resources n
+    where n.id = r.database and r.database = (
+      select w.database from database_restores w join resources o on o.id = w.database
+      where w.status in ('wanted', 'running') and o.account <> all ($1)
+      order by coalesce(array_position($2::text[], o.account), 0), w.database limit 1)
+    returning 'restore' as kind, r.database as id, r.source as database, r.database as payer, n.account, n.name`,
 } as const
 
 /** Works until the signal aborts. Never rejects. */
@@ -73,20 +70,18 @@ async function followKind(
   signal: AbortSignal,
 ): Promise<void> {
   const { state, log, restoredFolder } = deps
-  const { again, next } = QUERIES[kind]
   const running = new Map<string, Promise<void>>()
   let turns: readonly string[] = []
-  let isFresh = true
+  let isSwept = kind !== 'restore'
   while (!signal.aborted)
     try {
       const waked = woken(kind)
-      if (isFresh) {
-        await state.query(again)
-        if (kind === 'restore') await sweepRestored(state, restoredFolder)
-        isFresh = false
-      }
+      if (!isSwept) await sweepRestored(state, restoredFolder)
+      isSwept = true
       const isFull = running.size >= JOBS_AT_ONCE
-      const due = isFull ? undefined : await state.query<DueJob>(next, [[...running.keys()], turns])
+      const due = isFull
+        ? undefined
+        : await state.query<DueJob>(NEXT[kind], [[...running.keys()], turns])
       const job = due?.rows[0]
       if (job === undefined) {
         await Promise.race([waked, sleep(AGAIN_MS, signal), ...running.values()])
@@ -118,9 +113,11 @@ async function doJob(deps: JobsDeps, job: DueJob, ending: AbortSignal): Promise<
     // The job begins anew at the next start.
     if (ending.aborted) return
     if (!(error instanceof JobFault)) log.error('A backup or a restore ended', { kind, id, error })
-    await fail(deps, job, failureOf(error, job.name)).catch((cause: unknown) =>
-      log.error('The end of a backup or a restore is not recorded', { kind, id, error: cause }),
-    )
+    await fail(deps, job, failureOf(error, job.name)).catch(async (cause: unknown) => {
+      log.error('The end of a backup or a restore is not recorded', { kind, id, error: cause })
+      // The job begins anew, not at once.
+      await sleep(AGAIN_MS, ending).catch(() => undefined)
+    })
   }
 }
 
