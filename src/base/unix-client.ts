@@ -44,7 +44,9 @@ export function callUnix(call: UnixCall): Promise<UnixAnswer> {
   const { socketPath, path, body, signal, silence, connections } = call
   const bytes =
     body === undefined || Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body))
-  return new Promise((resolve, reject) => {
+  return new Promise((resolve, refuse) => {
+    // Node.js has an AbortError of its own, or the broken connection.
+    const reject = (error: Error) => refuse(signal?.aborted === true ? signal.reason : error)
     const sent = request({
       socketPath,
       path,

@@ -12,10 +12,11 @@ function socketOf(t: TestContext): string {
   return join(folder, 'a.sock')
 }
 
-/** Answers with the method and the body; on /lines with three lines, on /silent not at all. */
+/** Answers with the method and the body; on /lines with three lines, on /silent not at all, on /unended without an end. */
 async function echo(t: TestContext, socket: string) {
   const made = await serveUnix({ socket, mode: 0o600 }, (request, response) => {
     if (request.url === '/silent') return
+    if (request.url === '/unended') return void response.write('a part')
     if (request.url === '/lines') {
       response.write('{"progress":1}\n{"prog')
       setImmediate(() => response.end('ress":2}\n{"result":3}\n'))
@@ -63,4 +64,20 @@ test('callUnix() ends with silence, with its signal, and with an answer that is 
   const signal = AbortSignal.abort()
   await assert.rejects(callUnix({ socketPath, path: '/silent', signal }), { name: 'AbortError' })
   await assert.rejects(callUnix({ socketPath, path: '/', bytesMax: 3 }), /too long/)
+})
+
+test('callUnix() rejects with the reason of a signal that aborts before or amid the answer', async (t) => {
+  const socketPath = socketOf(t)
+  await echo(t, socketPath)
+  const reason = new RangeError('the account cannot pay')
+  for (const path of ['/silent', '/unended']) {
+    const ending = new AbortController()
+    const call = callUnix({ socketPath, path, signal: ending.signal })
+    setTimeout(() => ending.abort(reason), 50)
+    await assert.rejects(call, (error) => error === reason)
+  }
+  await assert.rejects(
+    callUnix({ socketPath, path: '/silent', signal: AbortSignal.abort(reason) }),
+    (error) => error === reason,
+  )
 })
