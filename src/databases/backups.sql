@@ -161,13 +161,20 @@ create or replace function log_since(copy database_backups) returns numeric lang
     - ceil((copy.end_lsn - '0/0'::pg_lsn) / 1048576) * 1048576
 $$;
 
+-- True where a part of the log behind the last copy was never stored: nothing from then on can be restored.
+create or replace function is_log_cut(of_database text) returns boolean language sql stable as $$
+  select exists (select from database_log_gaps g where g.database = of_database and not exists (
+    select from database_backups b where b.database = g.database and b.status = 'done' and b.begin_lsn > g.from_lsn))
+$$;
+
 -- Nightly backups that are due: each day, of databases that wrote since the last copy. A start and a stop of the server
 -- write some hundred bytes of log, and a restore replays a MiB at once. One that failed is tried again an hour later. One
--- from when the clock was ahead does not count.
+-- from when the clock was ahead does not count, and no copy does while the log behind the last one is cut.
 create or replace function want_nightly_backups(day_ms bigint) returns void language sql as $$
   select want_backup(d.id, 'nightly') from databases d join resources n using (id)
   where n.wanted = 'deployed' and n.actual = 'deployed'
-    and not exists (select from database_backups b where b.database = d.id and (
+    and not exists (select from database_backups b where b.database = d.id
+      and not (b.status = 'done' and is_log_cut(d.id)) and (
       b.kind = 'nightly' and (b.status in ('wanted', 'running') or b.created_at <= ledger_now() and b.created_at
         > ledger_now() - day_ms * interval '1 ms' / case b.status when 'failed' then 24 else 1 end)
       or b.status = 'done' and (d.is_archived or d.log_stored_at > ledger_now() - interval '1 hour')

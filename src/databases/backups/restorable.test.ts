@@ -178,3 +178,40 @@ test(
     assert.equal(await remove(failed), true)
   },
 )
+
+test(
+  'the copy from behind a loss is wanted until a copy is done, each hour where the copy fails',
+  { skip },
+  async () => {
+    const id = await newDatabase('behind-a-loss')
+    for (const reached of ['deploying', 'deployed'])
+      await value('move_resource($1, $2)', [id, reached])
+    const waiting = async () => {
+      await value('want_nightly_backups($1)', [DAY_MS])
+      return (await copiesOf(id, 'wanted')).length
+    }
+    const end = (status: string) =>
+      state.query(
+        "update database_backups set status = $2 where database = $1 and status = 'wanted'",
+        [id, status],
+      )
+    await at(1)
+    await copy(id, 10, 'nightly')
+    await lose(id, 20, 1.01)
+    assert.equal(await waiting(), 1)
+    await end('failed')
+    await at(1 + 0.5 / 24)
+    assert.equal(await waiting(), 0)
+    await at(1 + 1.1 / 24)
+    assert.equal(await waiting(), 1, 'an hour after the failure, and within the day of the copy')
+    // Its owner deletes the copy that waits.
+    await state.query("delete from database_backups where database = $1 and status = 'wanted'", [
+      id,
+    ])
+    assert.equal(await waiting(), 1)
+    await end('failed')
+    await at(1.3)
+    await copy(id, 30, 'manual')
+    assert.equal(await waiting(), 0, 'each time from now on can be restored')
+  },
+)
