@@ -17,7 +17,7 @@ import {
 import { fetchBlob, digestHex } from './blobs.ts'
 import { createPullPace, type PullPace, type PullPaceLimits } from './pull-pace.ts'
 import { diskBytes } from './disk-bytes.ts'
-import type { DiskRoom } from './disk-room.ts'
+import type { DiskRoom } from '#base/disk-room.ts'
 import { imageBeyondQuota } from './quota-fault.ts'
 import { imageText, parseImageReference, type ImageReference } from './reference.ts'
 import type { ImageSource } from './source.ts'

@@ -1,12 +1,14 @@
 // The files of a restored cluster from an archive: nothing is written through a link of the archive.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
   rmSync,
   statfsSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
@@ -82,12 +84,54 @@ test('unpackCluster() leaves the last tenth of the disk, as all work of tenants 
   )
   await assert.rejects(
     unpackCluster(
-      { blobs: {} as SealedBlobs, roomOf: async () => filesBytes },
-      work,
+      { blobs: {} as SealedBlobs, roomOf: async () => MB },
+      { ...work, plan: { ...plan, filesBytes: MB } },
       () => undefined,
       signal,
     ),
     /cannot be unpacked|has no label/,
   )
-  assert.deepEqual(readdirSync(place), [])
+  assert.deepEqual(readdirSync(place), ['.room.lock'])
+})
+
+test('unpackCluster() reserves its room of the disk, also before the files have taken it', async (t) => {
+  const place = mkdtempSync(join(tmpdir(), 'ergon-unpack-'))
+  t.after(() => rmSync(place, { recursive: true }))
+  const BLOCK_BYTES = 512
+  const DISK_BYTES = 10 * MB
+  const roomOf = async () =>
+    readdirSync(place, { recursive: true, withFileTypes: true })
+      .filter((one) => one.isFile())
+      .reduce(
+        (left, { parentPath, name }) =>
+          left - statSync(join(parentPath, name)).blocks * BLOCK_BYTES,
+        DISK_BYTES,
+      )
+  const reads = Promise.withResolvers<void>()
+  let readCount = 0
+  const ending = new AbortController()
+  const blobs: Pick<SealedBlobs, 'get'> = {
+    async *get(_, given) {
+      if (++readCount > 1) throw new Error('both are unpacked')
+      reads.resolve()
+      await once(given, 'abort')
+      throw given.reason
+    },
+  }
+  const file = { blob: {}, key: {}, size: 1 } as LogPiece
+  const plan: RestorePlan = { files: [file], filesBytes: 8 * MB, log: [], consistent: 0n }
+  const unpack = (name: string) =>
+    unpackCluster(
+      { blobs: blobs as SealedBlobs, roomOf },
+      { folder: join(place, name), plan, until: 'end' },
+      () => undefined,
+      ending.signal,
+    )
+  const first = unpack('first')
+  first.catch(() => undefined)
+  await Promise.race([first, reads.promise])
+  await assert.rejects(unpack('second'), /the disk of the node has no room for it/)
+  ending.abort(new Error('the end of the test'))
+  await assert.rejects(first, /the end of the test/)
+  assert.equal(await roomOf(), DISK_BYTES)
 })

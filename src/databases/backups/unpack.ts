@@ -12,11 +12,11 @@ import {
   writeFile,
   type FileHandle,
 } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { syncTree } from '#artifacts/files.ts'
-import { tenantRoom } from '#base/tenant-room.ts'
+import { createReservedRoom } from '#node/reserved-room.ts'
 import { BackupFault, type LogPiece, type RestorePlan } from './plan.ts'
 import type { SealedBlobs } from './sealed-blobs.ts'
 import { SEGMENT_BYTES, segmentName, segmentStart } from './wire.ts'
@@ -25,6 +25,8 @@ import { SEGMENT_BYTES, segmentName, segmentStart } from './wire.ts'
 export type Until = 'end' | 'consistent' | Date
 
 const ERROR_CHARACTERS = 300
+/** In the folder of all restores of the node. */
+const ROOM_LOCK = '.room.lock'
 
 /**
  * Makes `<folder>` with the layout of initialiseCluster(): whole by one rename, or not at all. `report` hears the bytes
@@ -48,11 +50,19 @@ export async function unpackCluster(
   await mkdir(data, { recursive: true, mode: 0o700 })
   try {
     const logBytes = plan.log.reduce((sum, { begin, end }) => sum + Number(end - begin), 0)
-    const { roomOf = tenantRoom } = deps
-    if ((await roomOf(making)) < plan.filesBytes + logBytes)
+    await using room = createReservedRoom({
+      path: join(making, 'room'),
+      lock: join(dirname(folder), ROOM_LOCK),
+      signal,
+      ...(deps.roomOf && { roomOf: deps.roomOf }),
+    })
+    if (!(await room.reserve(plan.filesBytes + logBytes)))
       throw new BackupFault('the disk of the node has no room for it')
     let done = 0
-    const counted = (bytes: Buffer) => report((done += bytes.length))
+    const counted = ({ length }: Buffer) => {
+      room.wrote(length)
+      report((done += length))
+    }
     await untar(data, piecesOf(deps.blobs, plan.files, { counted, signal }))
     await demandPlain(data)
     // Without it a server would begin at another place of the log, and be wrong without a word.
@@ -63,6 +73,7 @@ export async function unpackCluster(
     await writeFile(join(data, 'recovery.signal'), '')
     await writeFile(join(making, 'cluster.json'), '{"restored":true}\n')
     await writeFile(join(making, 'lock'), '')
+    await room.give()
     await syncTree(making)
     await rename(making, folder)
   } catch (error) {

@@ -23,7 +23,7 @@ import {
 } from '#workloads/image-rule.ts'
 import type { ImageSettings } from '#workloads/image-rule.ts'
 import type { PullPage } from '#workloads/pull-page.ts'
-import { createPullRoom } from '#workloads/pull-room.ts'
+import { createReservedRoom } from '#node/reserved-room.ts'
 
 export type PullConfig = ImageSettings & {
   readonly image: string
@@ -79,7 +79,7 @@ async function pull(): Promise<void> {
     folder: config.folder,
     work: config.work,
     quotaBytes: config.quotaBytes,
-    room: createPullRoom({
+    room: createReservedRoom({
       path: join(config.work, 'room'),
       lock: join(dirname(config.folder), '.room.lock'),
       signal: ending.signal,

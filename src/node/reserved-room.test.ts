@@ -4,14 +4,14 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { createPullRoom } from './pull-room.ts'
+import { createReservedRoom } from './reserved-room.ts'
 
 const MB = 1_000_000
 const BLOCK_BYTES = 512
 
 /** Pulls on a disk of so many bytes, of which others see the blocks that a pull has. */
 function open(t: TestContext, diskBytes: number) {
-  const home = mkdtempSync(join(tmpdir(), 'pull-room-'))
+  const home = mkdtempSync(join(tmpdir(), 'reserved-room-'))
   t.after(() => rmSync(home, { recursive: true }))
   const usedBytes = () =>
     readdirSync(home, { recursive: true, withFileTypes: true })
@@ -22,7 +22,7 @@ function open(t: TestContext, diskBytes: number) {
       )
   const roomOf = async () => diskBytes - usedBytes()
   const newRoom = (name: string) =>
-    createPullRoom({
+    createReservedRoom({
       path: join(home, name, 'room'),
       lock: join(home, '.lock'),
       signal: t.signal,

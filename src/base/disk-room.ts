@@ -1,4 +1,4 @@
-// Room of the disk that one pull reserves for its files, so that several pulls do not pass the limit of the disk together.
+// Room of the disk that one pull or restore reserves for its files, so that several do not pass the limit of the disk together.
 
 export interface DiskRoom extends AsyncDisposable {
   /** Reserves so many bytes more. Resolves with false where the disk has no room for them. */

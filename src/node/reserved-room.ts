@@ -1,17 +1,17 @@
-// The room of the disk that a pull has reserved: blocks of a file, which all others find in use. So pulls, buckets, volumes and
-// databases need to know nothing of each other, and the end of the pull gives the room back with its files.
+// The room of the disk that a pull or a restore has reserved: blocks of a file, which all others find in use. So pulls,
+// restores, buckets and volumes need to know nothing of each other, and the end of the work gives the room back with its files.
 import { ftruncateSync } from 'node:fs'
 import { mkdir, open, rm, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import type { DiskRoom } from '#base/disk-room.ts'
 import { lockFile } from '#base/lock.ts'
 import { tenantRoom } from '#base/tenant-room.ts'
-import type { DiskRoom } from '#images/disk-room.ts'
-import { takeBlocks } from '#node/take-blocks.ts'
+import { takeBlocks } from './take-blocks.ts'
 
-export type PullRoomDeps = {
+export type ReservedRoomDeps = {
   /** Of the file that has the blocks. */
   readonly path: string
-  /** All pulls of the node take this lock: each takes its room before another checks the disk. */
+  /** All works of a kind take this lock: each takes its room before another checks the disk. */
   readonly lock: string
   readonly signal: AbortSignal
   /** Bytes that tenants may still take of the disk of a folder. */
@@ -21,12 +21,12 @@ export type PullRoomDeps = {
 /** Files are written in smaller pieces; the room of each piece is given back with others. */
 const STEP_BYTES = 8_388_608
 
-export function createPullRoom({
+export function createReservedRoom({
   path,
   lock,
   signal,
   roomOf = tenantRoom,
-}: PullRoomDeps): DiskRoom {
+}: ReservedRoomDeps): DiskRoom {
   let file: FileHandle | undefined
   let heldBytes = 0
   let wroteBytes = 0
