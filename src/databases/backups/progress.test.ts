@@ -20,14 +20,15 @@ import { createSealedBlobs, type SealedBlobs } from './sealed-blobs.ts'
 const MB = 1_048_576
 const ACCOUNT = 'acct_a'
 const WAIT_MS = 30_000
+const TABLES = join('base', '16384')
 const { signal } = new AbortController()
 
 /** A copy of 2 MB, as a tar archive. */
 function archiveIn(folder: string): Buffer {
   const files = join(folder, 'files')
-  mkdirSync(join(files, 'pg_wal'), { recursive: true })
+  for (const name of ['pg_wal', TABLES]) mkdirSync(join(files, name), { recursive: true })
   writeFileSync(join(files, 'backup_label'), 'START WAL LOCATION')
-  writeFileSync(join(files, 'table'), randomBytes(2 * MB))
+  writeFileSync(join(files, TABLES, 'table'), randomBytes(2 * MB))
   execFileSync('tar', ['-cf', join(folder, 'copy.tar'), '-C', files, '.'])
   return readFileSync(join(folder, 'copy.tar'))
 }
@@ -117,6 +118,28 @@ test(
       await working
     }
     assert.equal((await rowOf()).status, 'unpacked')
-    assert.ok(existsSync(join(folder, job.id, 'data', 'table')))
+    assert.ok(existsSync(join(folder, job.id, 'data', TABLES, 'table')))
+  },
+)
+
+test(
+  'the files of a restore are charged from their last byte on, before a server runs on them',
+  { skip: whyNoState() },
+  async (t) => {
+    await using url = await openTestUrl()
+    await using state = await openLedgerState(url.of, 2)
+    await addTestAccount(state, { id: ACCOUNT, env: 'test', lowWater: 0n })
+    const { blobs, folder } = await openBlobs(t)
+    const job = await wantedRestore(state, { blobs, copy: archiveIn(folder) })
+    const deps = { state, blobs, restoredFolder: folder }
+    await restore(deps as unknown as WorkDeps, { ...job, kind: 'restore' }, signal)
+    const { rows } = await state.query<{ bytes: number; wal: number }>(
+      'select stored_bytes::float8 as bytes, wal_bytes::float8 as wal from databases where id = $1',
+      [job.id],
+    )
+    const { bytes = 0, wal } = rows[0] ?? {}
+    // The table, and less than a kilobyte beside it.
+    assert.ok(bytes > 2 * MB && bytes < 2 * MB + 1024, String(bytes))
+    assert.equal(wal, MB)
   },
 )

@@ -19,6 +19,7 @@ test('a recovery that fails for a fault of the service ends after some tries, an
   t.after(() => rmSync(folder, { recursive: true }))
   let status = 'unpacked'
   let tries = 0
+  let isCharged = true
   const reasons: unknown[] = []
   const alarms: unknown[] = []
   const state = {
@@ -26,13 +27,15 @@ test('a recovery that fails for a fault of the service ends after some tries, an
       if (text.includes('raise_alarm')) alarms.push(values[0])
       if (text.includes("status = 'failed'")) {
         status = 'failed'
+        isCharged = !text.includes('stored_bytes = 0, wal_bytes = 0')
         reasons.push(values[1])
       }
       const row = { status, reason: reasons[0] ?? null, least: '0/0', name: 'notes', owner: 'u_1' }
       return { rows: [row], rowCount: 1 }
     },
   }
-  const core = { state, log: silent, data: { at: () => folder } }
+  const accountCells = { admit: async () => undefined }
+  const core = { state, log: silent, data: { at: () => folder }, accountCells }
   const recoveries = createRecoveries(core as unknown as AgentCore, {
     recover: () => Promise.reject(new Error(`the disk of the node broke, try ${++tries}`)),
     remove: async () => undefined,
@@ -54,6 +57,7 @@ test('a recovery that fails for a fault of the service ends after some tries, an
   assert.equal(tries, 5)
   assert.deepEqual(reasons, ['the service could not recover it'])
   assert.deepEqual(alarms, ['database_restore_failed'])
+  assert.equal(isCharged, false, 'its files are gone')
   await assert.rejects(recoveries.recover(database, signal), {
     code: 'database_not_restorable',
     message: 'Could not restore the database: the service could not recover it',

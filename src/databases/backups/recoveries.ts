@@ -66,7 +66,9 @@ export function createRecoveries(
       }
       await servers.remove(id)
       await state.query(
-        "update database_restores set status = 'failed', reason = $2 where database = $1",
+        `with failed as (update database_restores set status = 'failed', reason = $2 where database = $1
+           returning database)
+         update databases set stored_bytes = 0, wal_bytes = 0 from failed where id = failed.database`,
         [id, reasonOf(error)],
       )
     }

@@ -1,6 +1,7 @@
 // The files of a restored database, from its source's backups; the agent takes them over (recoveries.ts).
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createStoredReader } from '#databases/size/stored.ts'
 import type { BackupJob, WorkDeps } from './job.ts'
 import { planRestore, type WantedRestore } from './plan.ts'
 import { openProgress } from './progress.ts'
@@ -41,9 +42,13 @@ export async function restore(
     throw error
   }
   const last = plan.log.at(-1)?.end ?? plan.consistent
+  const { bytes, walBytes } = await createStoredReader()(join(folder, 'data'), signal)
+  // The files may wait long for their server, as where the account cannot pay its recovery.
   const { rowCount } = await state.query(
-    "update database_restores set status = 'unpacked', least_lsn = $2 where database = $1 and status = 'running'",
-    [id, positionText(until === 'end' ? last : plan.consistent)],
+    `with unpacked as (update database_restores set status = 'unpacked', least_lsn = $2
+       where database = $1 and status = 'running' returning database)
+     update databases set stored_bytes = $3, wal_bytes = $4 from unpacked where id = unpacked.database`,
+    [id, positionText(until === 'end' ? last : plan.consistent), bytes, walBytes],
   )
   if (rowCount === 0) await rm(folder, { recursive: true, force: true })
   else await state.query("select want_resource($1, 'deployed')", [id])
