@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import {
-  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -40,7 +39,7 @@ const ROOM: DiskRoom = {
 function newStore(
   bytesMax = 10_000_000,
   roomBytes = Number.MAX_SAFE_INTEGER,
-): { readonly store: ImageStore; readonly folder: string; readonly work: string } {
+): { readonly store: ImageStore; readonly work: string } {
   const folder = newFolder()
   const limits = { scratch: newFolder(), bytesMax }
   const open = (reference: object, ending: AbortSignal) =>
@@ -49,7 +48,7 @@ function newStore(
   const reserve = async (bytes: number) => left >= 0 && (left -= bytes) >= 0
   const room = { ...ROOM, reserve }
   const work = join(folder, 'pulls', 'one')
-  return { store: createImageStore({ folder, work, open, bytesMax, room }), folder, work }
+  return { store: createImageStore({ folder, work, open, bytesMax, room }), work }
 }
 
 const layers = [
@@ -89,8 +88,8 @@ test('an image of a layout is unpacked once, and its configuration is read', asy
   writeLayout(layout, { layers, config: CONFIG })
   const again = await store.pull(`oci:${layout}`, signal)
   assert.deepEqual([again.root, again.bytes > 0], [image.root, true])
-  // The files of a pull go with its end.
-  assert.ok(!existsSync(work))
+  // The other files of a pull go with its end.
+  assert.deepEqual(readdirSync(work), ['whole'])
 })
 
 test('the tar of a layout is read too', async () => {
@@ -161,9 +160,9 @@ test('an image that is damaged, absent, foreign or too large is refused, and lea
     [`docker-archive:${plain}/index.json`, 'image_unsupported'],
   ]
   for (const [name, code] of cases) {
-    const { store, folder } = newStore()
+    const { store, work } = newStore()
     await assert.rejects(store.pull(name, signal), { code }, name)
-    assert.deepEqual(readdirSync(join(folder, 'roots')), [], name)
+    assert.deepEqual(readdirSync(join(work, 'whole')), [], name)
   }
   const large = newFolder()
   writeLayout(large, { layers: [await layerOf([{ name: 'zeros', text: '\0'.repeat(200_000) }])] })
@@ -197,12 +196,12 @@ test('an image that the disk has no room for is refused, packed or unpacked, and
   const zeros = await layerOf([{ name: 'zeros', text: '0'.repeat(1_000_000) }])
   writeLayout(layout, { layers: [zeros], config: CONFIG })
   for (const roomBytes of [-1, 100, 500_000]) {
-    const { store, folder } = newStore(10_000_000, roomBytes)
+    const { store, work } = newStore(10_000_000, roomBytes)
     await assert.rejects(store.pull(`oci:${layout}:v1`, signal), {
       code: 'workload_failed',
       message: /the disk of the node has no room for it/,
     })
-    assert.deepEqual(readdirSync(join(folder, 'roots')), [])
+    assert.deepEqual(readdirSync(join(work, 'whole')), [])
   }
 })
 
@@ -230,26 +229,15 @@ test('an image of too many layers is refused with their number', async () => {
   })
 })
 
-test('two pulls of an image at once leave one root folder, whole', async () => {
-  const layout = newFolder()
-  writeLayout(layout, { layers, config: CONFIG })
-  const folder = newFolder()
-  const stores = [storeIn(folder), storeIn(folder)]
-  const [one, two] = await Promise.all(stores.map((store) => store.pull(`oci:${layout}`, signal)))
-  assert.equal(one?.root, two?.root)
-  assert.equal(readdirSync(join(folder, 'roots')).length, 1)
-  assert.equal(readFileSync(join(one?.root ?? '', 'app/main.js'), 'utf8'), 'second')
-})
-
 test('an image beyond the quota of its account is refused while it is unpacked', async () => {
   const layout = newFolder()
   const zeros = await layerOf([{ name: 'zeros', text: '0'.repeat(3_000_000) }])
   writeLayout(layout, { layers: [zeros], config: CONFIG })
-  const folder = newFolder()
-  const store = storeIn(folder, { quotaBytes: 2_000_000 })
+  const work = newFolder()
+  const store = storeIn(newFolder(), { work, quotaBytes: 2_000_000 })
   await assert.rejects(store.pull(`oci:${layout}`, signal), {
     code: 'image_quota_exceeded',
     message: /the images of the account may have 2 MB more/,
   })
-  assert.deepEqual(readdirSync(join(folder, 'roots')), [])
+  assert.deepEqual(readdirSync(join(work, 'whole')), [])
 })

@@ -1,4 +1,4 @@
-// The images of a repository on a node: a root folder for each image, and a folder for the files of a pull.
+// One pull of an image: its root folder, whole among the files of the pull, from where the agent takes it to the images.
 import { hash } from 'node:crypto'
 import { createReadStream, existsSync } from 'node:fs'
 import { mkdir, readFile, rename, rm } from 'node:fs/promises'
@@ -24,9 +24,9 @@ import type { ImageSource } from './source.ts'
 import { unpackLayer, type Layer, type UnpackRoom } from './unpack.ts'
 
 export type ImageStoreOptions = {
-  /** Of all images of a repository: its folder `roots` has the unpacked ones. */
+  /** Of all images of a repository: its folder `roots` has those that are there already. */
   readonly folder: string
-  /** The folder for the files of this pull is on the same disk. */
+  /** The folder for the files of this pull is on the same disk; its folder `whole` gets the root folder. */
   readonly work: string
   readonly open: (reference: ImageReference, signal: AbortSignal) => Promise<ImageSource>
   /** Of an image without compression; its layers as they come have no more either. */
@@ -53,8 +53,8 @@ export type PullProgress = { readonly doneBytes: number; readonly totalBytes: nu
 
 export interface ImageStore {
   /**
-   * The image on this node, fetched where it is absent. The files of the pull are gone afterwards; those of a pull that
-   * failed are used by the next one. Throws the image_… and registry_… codes.
+   * The image on this node, fetched where it is absent. All other files of the pull are gone afterwards; those of a pull
+   * that failed are used by the next one. Throws the image_… and registry_… codes.
    */
   pull(
     text: string,
@@ -72,11 +72,12 @@ const AHEAD_BYTES = 16_777_216
 export function createImageStore(options: ImageStoreOptions): ImageStore {
   const { bytesMax = IMAGE_BYTES_MAX, work, room } = options
   const blobs = join(work, 'blobs')
+  const whole = join(work, 'whole')
   const roots = join(options.folder, 'roots')
   return {
     async pull(text, signal, progress) {
       const reference = parseImageReference(text)
-      for (const folder of [blobs, roots]) await mkdir(folder, { recursive: true })
+      for (const folder of [blobs, whole, roots]) await mkdir(folder, { recursive: true })
       await using source = await options.open(reference, signal)
       const pace = createPullPace(options.pace)
       const read: ReadDocument = (descriptor) =>
@@ -86,7 +87,8 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
       const config = parseConfig(await read(manifest.config))
       if (config.diffIds.length !== manifest.layers.length)
         throw imageUnsupported('its configuration has other layers than its manifest')
-      const root = join(roots, digestHex(digest))
+      const shared = join(roots, digestHex(digest))
+      const root = existsSync(shared) ? shared : join(whole, digestHex(digest))
       if (!existsSync(root)) {
         await using _ = room
         const totalBytes = manifest.layers.reduce((sum, { size }) => sum + size, 0)
@@ -102,7 +104,7 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
         await room.give()
         await unpackRoot(root, layers, unpackRoom(options, text), { work, signal })
       }
-      await rm(work, { recursive: true, force: true })
+      await rm(blobs, { recursive: true, force: true })
       return { digest, config, root, bytes: await diskBytes(root) }
     },
   }
@@ -173,7 +175,7 @@ async function manifestOf(
   return { digest: chosen.digest, manifest: second }
 }
 
-/** Unpacks beside the place: a root folder is there whole or not at all. Another pull of the same image may be first. */
+/** Unpacks beside the place: a root folder is there whole or not at all. */
 async function unpackRoot(
   root: string,
   layers: readonly Layer[],
@@ -185,9 +187,7 @@ async function unpackRoot(
   await mkdir(beside)
   try {
     for (const layer of layers) await unpackLayer(layer, beside, room, signal)
-    await rename(beside, root).catch((error: unknown) => {
-      if (!existsSync(root)) throw error
-    })
+    await rename(beside, root)
   } finally {
     await rm(beside, { recursive: true, force: true })
   }

@@ -6,8 +6,11 @@ import { digestHex } from '#images/blobs.ts'
 import { parseImageReference } from '#images/reference.ts'
 import type { PulledImageName } from './driver.ts'
 
-/** Folders of a repository's images: the unpacked ones, and a folder for the files of each pull while it runs. */
-export const IMAGE_FILES = { roots: 'roots', pulls: 'pulls' } as const
+/**
+ * Folders of a repository's images: the unpacked ones, and a folder for the files of each pull, which has the root folder
+ * that the pull has unpacked.
+ */
+export const IMAGE_FILES = { roots: 'roots', pulls: 'pulls', whole: 'whole' } as const
 
 const KEY_LENGTH = 16
 /** Images in files, which the operator opens to everybody. */
@@ -28,6 +31,14 @@ export const imageFolderOf = (folder: string, image: string): string =>
 /** The unpacked root folder of an image that is pulled. */
 export const imageRootOf = (folder: string, { image, digest }: PulledImageName): string =>
   join(imageFolderOf(folder, image), IMAGE_FILES.roots, digestHex(digest))
+
+/** The folder for the files of a pull, by the name of its cell. */
+export const pullFolderOf = (folder: string, { image }: Pick<PulledImageName, 'image'>, cell: string) =>
+  join(imageFolderOf(folder, image), IMAGE_FILES.pulls, cell)
+
+/** The root folder that a pull has unpacked. */
+export const wholeRootOf = (work: string, digest: string): string =>
+  join(work, IMAGE_FILES.whole, digestHex(digest))
 
 /** A word for an image that is pulled; its digest in hex is behind the last hyphen. */
 export const imageWordOf = ({ image, digest }: PulledImageName): string =>

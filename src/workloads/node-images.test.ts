@@ -1,19 +1,31 @@
 // Images on a disk of their own: what is removed beside work that needs them.
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import { openLayout } from '#images/layout-source.ts'
+import type { LocalReference } from '#images/reference.ts'
+import { createImageStore } from '#images/store.ts'
+import { layerOf, writeLayout } from '#images/testing.ts'
 import { quiet } from '#postgres/testing.ts'
 import type { Queryable } from '#state/connect.ts'
 import { pullCellOf } from './cell-name.ts'
+import type { WorkloadPull } from './driver.ts'
 import { imageFolderOf, imageWordOf } from './image-place.ts'
 import { createNodeImages } from './node-images.ts'
 import { pulledOf } from './pulled.ts'
 import type { WorkloadVersion } from './read-version.ts'
 import { CONFIG, driverOf, signal } from './workloads.fixture.ts'
 
+/** A disk without a limit. */
+const ROOM = {
+  reserve: async () => true,
+  wrote: () => undefined,
+  give: async () => undefined,
+  [Symbol.asyncDispose]: () => Promise.resolve(),
+}
 const none = async (): Promise<ReadonlySet<string>> => new Set()
 const IMAGE = { image: 'one', digest: 'sha256:0' }
 const WANTED = { id: 'wl_a', account: 'acct_a', version: 1, image: 'one', roomBytes: 1 }
@@ -70,7 +82,6 @@ test('a pull that goes on delays no removal of other images, and keeps its own f
   assert.deepEqual([left(), existsSync(work)], [1, true])
   ends.resolve()
   assert.equal((await pulled).digest, 'sha256:0')
-  await prune(async () => new Set([imageWordOf(IMAGE)]))
   assert.deepEqual([left(), existsSync(work)], [1, false])
 })
 
@@ -91,6 +102,53 @@ test('an image that is removed while it is pulled is pulled again, and so often 
   const { pull } = open(t, 0, async () => pulls++)
   await assert.rejects(pull(WANTED, EVENTS, signal), { code: 'internal' })
   assert.equal(pulls, 3)
+})
+
+/** Pulls of one image in a file, which the store unpacks; `made` is awaited when the root is there. */
+async function openStore(t: TestContext, made: () => Promise<unknown>) {
+  const home = mkdtempSync(join(tmpdir(), 'images-'))
+  t.after(() => rmSync(home, { recursive: true, maxRetries: 5 }))
+  const folder = join(home, 'images')
+  const layout = join(home, 'layout')
+  writeLayout(layout, { layers: [await layerOf([{ name: 'app', text: 'hello' }])] })
+  const image = `oci:${layout}`
+  const pulls: string[] = []
+  const pull = async (_: unknown, wanted: WorkloadPull) => {
+    pulls.push(wanted.id)
+    const place = imageFolderOf(folder, image)
+    const store = createImageStore({
+      folder: place,
+      work: join(place, 'pulls', pullCellOf(wanted)),
+      open: (reference, ending) =>
+        openLayout(reference as LocalReference, { scratch: home, bytesMax: 1_000_000 }, ending),
+      room: ROOM,
+    })
+    const pulled = await store.pull(image, signal)
+    await made()
+    return pulled
+  }
+  return { ...createNodeImages({ folder, pull } as never), folder, image, pulls }
+}
+
+test('an image that is unpacked is not removed before its pull has told so', async (t) => {
+  const { image, pulls, ...images } = await openStore(t, () => images.prune(none))
+  const pulled = await images.pull({ ...WANTED, image }, EVENTS, signal)
+  assert.deepEqual([pulls.length, images.has({ image, digest: pulled.digest })], [1, true])
+  const place = imageFolderOf(images.folder, image)
+  assert.deepEqual(readdirSync(join(place, 'pulls')), [])
+})
+
+test('two pulls of an image at once leave one root folder, whole', async (t) => {
+  const both = Promise.withResolvers<void>()
+  const { image, pulls, ...images } = await openStore(t, async () => {
+    if (pulls.length === 2) both.resolve()
+    await both.promise
+  })
+  const pulledBy = (id: string) => images.pull({ ...WANTED, id, image }, EVENTS, signal)
+  const [{ digest }] = await Promise.all([pulledBy('wl_a'), pulledBy('wl_b')])
+  const root = images.rootOf({ image, digest })
+  assert.deepEqual(readdirSync(join(root, '..')), [basename(root)])
+  assert.equal(readFileSync(join(root, 'app'), 'utf8'), 'hello')
 })
 
 test('the files of removed images are removed by a child, those of an earlier agent too', async (t) => {

@@ -1,13 +1,13 @@
-// The images of this node: unpacked root folders, which one kind of process alone writes. An image is removed by a rename,
-// which no pull and no other removal waits for; a child removes its files.
-import { existsSync } from 'node:fs'
+// The images of this node: unpacked root folders, which one kind of process alone writes. An image comes from the files of its
+// pull and goes by a rename, which no pull and no removal waits for; a child removes files.
+import { existsSync, renameSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { baseFault } from '#base/own-errors.ts'
 import { diskBytes } from '#images/disk-bytes.ts'
 import { pullCellOf } from './cell-name.ts'
 import type { PulledImageName, WorkloadDriver } from './driver.ts'
-import { IMAGE_FILES, imageRootOf, imageWordOf } from './image-place.ts'
+import { IMAGE_FILES, imageRootOf, imageWordOf, pullFolderOf, wholeRootOf } from './image-place.ts'
 import { pullImage, type NodePulls } from './pull-image.ts'
 import { createRemovals } from './removals.ts'
 
@@ -16,7 +16,7 @@ export type NodeImages = Pick<WorkloadDriver, 'pull' | 'has' | 'bytesOf' | 'prun
   readonly rootOf: (image: PulledImageName) => string
 }
 
-/** An image that nobody has can be removed between its pull and its first version. */
+/** An image that nobody has can be removed while its pull finds that it is there. */
 const PULLS_MAX = 3
 
 export function createNodeImages(deps: NodePulls): NodeImages {
@@ -38,6 +38,12 @@ export function createNodeImages(deps: NodePulls): NodeImages {
           // The check and the rename are one step: nothing is held between them.
           if (isFree(place, part, name, wanted)) removals.take(join(folder, place, part, name))
   }
+  /** True where the image is there. Taken among the images when it is held: no removal comes between. */
+  const isPlaced = (image: PulledImageName, work: string) => {
+    const whole = wholeRootOf(work, image.digest)
+    if (!existsSync(rootOf(image)) && existsSync(whole)) renameSync(whole, rootOf(image))
+    return existsSync(rootOf(image))
+  }
   let pruning: Promise<unknown> = Promise.resolve()
   return {
     rootOf,
@@ -45,6 +51,7 @@ export function createNodeImages(deps: NodePulls): NodeImages {
     bytesOf: async (image) => (existsSync(rootOf(image)) ? await diskBytes(rootOf(image)) : 0),
     async pull(wanted, { progress, keep }, signal) {
       const cell = pullCellOf(wanted)
+      const work = pullFolderOf(folder, wanted, cell)
       pulling.add(cell)
       try {
         for (let tries = 0; tries < PULLS_MAX; tries++) {
@@ -52,8 +59,10 @@ export function createNodeImages(deps: NodePulls): NodeImages {
           const image = { image: wanted.image, digest }
           const word = imageWordOf(image)
           using _ = holds.hold(word)
-          if (!existsSync(rootOf(image))) continue
+          if (!isPlaced(image, work)) continue
           await keep({ digest, config, bytes, word })
+          if (existsSync(work)) removals.take(work)
+          removals.run()
           return { digest, config }
         }
         throw baseFault('internal', `An image is removed after each pull: ${wanted.id}`)

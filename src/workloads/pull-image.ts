@@ -1,5 +1,4 @@
 // The pull of an image on this node: a cell that ends when the image is there.
-import { join } from 'node:path'
 import { sleep } from '#base/clock.ts'
 import { ErgonError } from '#base/errors.ts'
 import type { Cell, Cells } from '#cells/cell.ts'
@@ -10,7 +9,7 @@ import { ask, programCell, type ProgramPlace } from '#node/cell-specs.ts'
 import { ONE_COLLECTOR, type Program } from '#node/program-flags.ts'
 import { pullCellOf } from './cell-name.ts'
 import type { WorkloadProgress, WorkloadPull } from './driver.ts'
-import { IMAGE_FILES, imageFolderOf } from './image-place.ts'
+import { imageFolderOf, pullFolderOf } from './image-place.ts'
 import type { ImageSettings } from './image-rule.ts'
 import type { PullConfig } from './programs/pull-image.ts'
 import type { PullPage, PulledPage } from './pull-page.ts'
@@ -52,12 +51,11 @@ export async function pullImage(
   const { limitMs = IMAGE_PULL_S_MAX * 1000 } = deps
   const late = AbortSignal.timeout(limitMs)
   const name = pullCellOf(wanted)
-  const own = imageFolderOf(folder, wanted.image)
   const config: Omit<PullConfig, 'socket' | 'logLevel'> = {
     ...settings,
     image: wanted.image,
-    folder: own,
-    work: join(own, IMAGE_FILES.pulls, name),
+    folder: imageFolderOf(folder, wanted.image),
+    work: pullFolderOf(folder, wanted, name),
     quotaBytes: wanted.roomBytes,
     servedPorts,
     credentials: await passwordFor(wanted.image, wanted.account),
