@@ -16,6 +16,21 @@ const RETRY_MS = 500
 
 export const digestHex = (digest: string): string => digest.slice('sha256:'.length)
 
+/** The bytes of a blob that are not in the folder. */
+export const missingBytes = async (folder: string, { digest, size }: Descriptor): Promise<number> => {
+  const path = join(folder, digestHex(digest))
+  return existsSync(path) ? 0 : size - usedBytes(await bytesOf(`${path}.part`), size)
+}
+
+const bytesOf = (path: string): Promise<number> =>
+  stat(path).then(
+    (found) => found.size,
+    () => 0,
+  )
+
+/** The bytes of a part file that the next try goes on behind: one with all of them was not of the digest. */
+const usedBytes = (had: number, size: number): number => (had < size ? had : 0)
+
 /** Brings a blob into the folder; its path. The next try uses the bytes that came before a failure. */
 export async function fetchBlob(
   folder: string,
@@ -69,11 +84,8 @@ async function append(
   signal: AbortSignal,
 ): Promise<void> {
   const { digest, size } = descriptor
-  const had = await stat(part).then(
-    (found) => found.size,
-    () => 0,
-  )
-  const { from, bytes } = await pace.wait(source.blob(descriptor, had < size ? had : 0, signal))
+  const had = usedBytes(await bytesOf(part), size)
+  const { from, bytes } = await pace.wait(source.blob(descriptor, had, signal))
   const hash = createHash('sha256')
   let at = from
   if (from > 0) await pipeline(createReadStream(part), hash, { end: false, signal })

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs'
@@ -203,6 +205,41 @@ test('an image that the disk has no room for is refused, packed or unpacked, and
     })
     assert.deepEqual(readdirSync(join(work, 'whole')), [])
   }
+})
+
+test('a pull that goes on reserves room for the bytes that are missing alone', async () => {
+  const layout = newFolder()
+  // Without a pattern, so that it is about as large when it is packed.
+  const large = await layerOf([{ name: 'large', text: randomBytes(300_000).toString('base64') }])
+  writeLayout(layout, { layers: [large, ...layers], config: CONFIG })
+  const asked: number[] = []
+  const work = newFolder()
+  const reserve = async (bytes: number) => asked.push(bytes) > 0
+  const store = storeIn(newFolder(), { work, room: { ...ROOM, reserve } })
+  mkdirSync(join(work, 'blobs'))
+  let hasBytes = 0
+  for (const name of readdirSync(join(layout, 'blobs/sha256'))) {
+    const blob = readFileSync(join(layout, 'blobs/sha256', name))
+    if (blob.length < 250_000) continue
+    hasBytes = blob.length - 1
+    writeFileSync(join(work, 'blobs', `${name}.part`), blob.subarray(0, hasBytes))
+  }
+  assert.ok(hasBytes > 0)
+  await store.pull(`oci:${layout}`, signal)
+  assert.ok(Number(asked[0]) > 0 && Number(asked[0]) < 1000, String(asked[0]))
+})
+
+test('an image whose layers are beyond the quota of its account is refused before they are fetched', async () => {
+  const layout = newFolder()
+  const random = await layerOf([{ name: 'random', text: randomBytes(30_000).toString('base64') }])
+  writeLayout(layout, { layers: [random] })
+  const work = newFolder()
+  const store = storeIn(newFolder(), { work, quotaBytes: 20_000 })
+  await assert.rejects(store.pull(`oci:${layout}`, signal), { code: 'image_quota_exceeded' })
+  const large = readdirSync(join(work, 'blobs')).filter(
+    (name) => statSync(join(work, 'blobs', name)).size > 20_000,
+  )
+  assert.deepEqual(large, [])
 })
 
 /** A store of one folder, for another pull beside others. */

@@ -14,7 +14,7 @@ import {
   imageUnsupported,
   type ImageConfig,
 } from './manifest.ts'
-import { fetchBlob, digestHex } from './blobs.ts'
+import { digestHex, fetchBlob, missingBytes } from './blobs.ts'
 import { createPullPace, type PullPace, type PullPaceLimits } from './pull-pace.ts'
 import { diskBytes } from './disk-bytes.ts'
 import type { DiskRoom } from '#base/disk-room.ts'
@@ -91,18 +91,22 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
       const root = existsSync(shared) ? shared : join(whole, digestHex(digest))
       if (!existsSync(root)) {
         await using _ = room
-        const totalBytes = manifest.layers.reduce((sum, { size }) => sum + size, 0)
+        const { layers } = manifest
+        const totalBytes = layers.reduce((sum, { size }) => sum + size, 0)
         if (totalBytes > bytesMax) throw imageTooLarge(bytesMax)
-        if (!(await room.reserve(totalBytes))) throw noRoom(text)
-        const layers: Layer[] = []
+        const { quotaBytes = bytesMax } = options
+        if (totalBytes > quotaBytes) throw imageBeyondQuota(text, quotaBytes)
+        const missing = await Promise.all(layers.map((one) => missingBytes(blobs, one)))
+        if (!(await room.reserve(missing.reduce((sum, one) => sum + one, 0)))) throw noRoom(text)
+        const fetched: Layer[] = []
         let doneBytes = 0
-        for (const [nth, layer] of manifest.layers.entries()) {
+        for (const [nth, layer] of layers.entries()) {
           const path = await fetchBlob(blobs, source, layer, { pace, signal, wrote: room.wrote })
-          layers.push({ open: () => createReadStream(path), diffId: config.diffIds[nth] ?? '' })
+          fetched.push({ open: () => createReadStream(path), diffId: config.diffIds[nth] ?? '' })
           progress?.({ doneBytes: (doneBytes += layer.size), totalBytes })
         }
         await room.give()
-        await unpackRoot(root, layers, unpackRoom(options, text), { work, signal })
+        await unpackRoot(root, fetched, unpackRoom(options, text), { work, signal })
       }
       await rm(blobs, { recursive: true, force: true })
       return { digest, config, root, bytes: await diskBytes(root) }

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import { fault, type Code } from '#contract/errors.ts'
 import { openLayout } from '#images/layout-source.ts'
 import type { LocalReference } from '#images/reference.ts'
 import { createImageStore } from '#images/store.ts'
@@ -102,6 +103,48 @@ test('an image that is removed while it is pulled is pulled again, and so often 
   const { pull } = open(t, 0, async () => pulls++)
   await assert.rejects(pull(WANTED, EVENTS, signal), { code: 'internal' })
   assert.equal(pulls, 3)
+})
+
+/** Pulls that a registry breaks off, or that end with another fault; the folders that they have left. */
+function openBroken(t: TestContext, leftMs?: number) {
+  const folder = mkdtempSync(join(tmpdir(), 'images-'))
+  t.after(() => rmSync(folder, { recursive: true, maxRetries: 5 }))
+  const pulls = join(imageFolderOf(folder, 'one'), 'pulls')
+  let code: Code = 'registry_unreachable'
+  const pull = async (_: unknown, wanted: WorkloadPull) => {
+    mkdirSync(join(pulls, pullCellOf(wanted)), { recursive: true })
+    throw fault(code, 'It breaks off')
+  }
+  const images = createNodeImages({ folder, pull, leftMs } as never)
+  return {
+    ...images,
+    left: () => readdirSync(pulls).toSorted(),
+    async fail(wanted: Partial<WorkloadPull>, ends: Code = code) {
+      code = ends
+      await assert.rejects(images.pull({ ...WANTED, ...wanted }, EVENTS, signal), { code })
+    },
+  }
+}
+
+test('the files of a broken-off pull stay for the next one, and no other pull of the account has some', async (t) => {
+  const { fail, prune, left } = openBroken(t)
+  await fail({ id: 'wl_a' })
+  await fail({ id: 'wl_b', account: 'acct_b' })
+  await prune(none)
+  assert.deepEqual(left(), ['wl-a-1-pull', 'wl-b-1-pull'])
+  await fail({ id: 'wl_c' })
+  assert.deepEqual(left(), ['wl-b-1-pull', 'wl-c-1-pull'])
+  // Another try finds the same fault: the files are of no use.
+  await fail({ id: 'wl_c' }, 'image_damaged')
+  assert.deepEqual(left(), ['wl-b-1-pull'])
+})
+
+test('the files of a broken-off pull go after their time, though nothing is removed', async (t) => {
+  const { fail, left } = openBroken(t, 30)
+  await fail({})
+  assert.deepEqual(left(), ['wl-a-1-pull'])
+  for (let turns = 0; left().length > 0 && turns < 1000; turns++) await pause(5)
+  assert.deepEqual(left(), [])
 })
 
 /** Pulls of one image in a file, which the store unpacks; `made` is awaited when the root is there. */

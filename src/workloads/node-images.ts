@@ -3,12 +3,14 @@
 import { existsSync, renameSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { ErgonError } from '#base/errors.ts'
 import { baseFault } from '#base/own-errors.ts'
 import { diskBytes } from '#images/disk-bytes.ts'
 import { pullCellOf } from './cell-name.ts'
 import type { PulledImageName, WorkloadDriver } from './driver.ts'
 import { IMAGE_FILES, imageRootOf, imageWordOf, pullFolderOf, wholeRootOf } from './image-place.ts'
 import { pullImage, type NodePulls } from './pull-image.ts'
+import { createPullFiles } from './pull-files.ts'
 import { createRemovals } from './removals.ts'
 
 export type NodeImages = Pick<WorkloadDriver, 'pull' | 'has' | 'bytesOf' | 'prune'> & {
@@ -23,11 +25,10 @@ export function createNodeImages(deps: NodePulls): NodeImages {
   const { folder, pull = pullImage } = deps
   const rootOf = (image: PulledImageName) => imageRootOf(folder, image)
   const holds = createHolds()
-  /** The names of the cells of pulls. */
-  const pulling = new Set<string>()
   const removals = createRemovals(folder)
+  const files = createPullFiles(removals, deps.leftMs)
   const isFree = (place: string, part: string, name: string, wanted: ReadonlySet<string>) => {
-    if (part === IMAGE_FILES.pulls) return !pulling.has(name)
+    if (part === IMAGE_FILES.pulls) return !files.has(name)
     const word = `${place}-${name}`
     return part !== IMAGE_FILES.roots || !(wanted.has(word) || holds.has(word))
   }
@@ -52,7 +53,9 @@ export function createNodeImages(deps: NodePulls): NodeImages {
     async pull(wanted, { progress, keep }, signal) {
       const cell = pullCellOf(wanted)
       const work = pullFolderOf(folder, wanted, cell)
-      pulling.add(cell)
+      const own = { cell, account: wanted.account, folder: work }
+      files.begin(own)
+      let isOfUse = false
       try {
         for (let tries = 0; tries < PULLS_MAX; tries++) {
           const { digest, config, bytes } = await pull(deps, wanted, progress, signal)
@@ -61,13 +64,14 @@ export function createNodeImages(deps: NodePulls): NodeImages {
           using _ = holds.hold(word)
           if (!isPlaced(image, work)) continue
           await keep({ digest, config, bytes, word })
-          if (existsSync(work)) removals.take(work)
-          removals.run()
           return { digest, config }
         }
         throw baseFault('internal', `An image is removed after each pull: ${wanted.id}`)
+      } catch (error) {
+        isOfUse = isBroken(error)
+        throw error
       } finally {
-        pulling.delete(cell)
+        files.end(own, isOfUse)
       }
     },
     async prune(wanted) {
@@ -81,6 +85,12 @@ export function createNodeImages(deps: NodePulls): NodeImages {
     },
   }
 }
+
+/** Another try may go on where the pull was: a registry breaks off, or a wake has no more time. */
+const isBroken = (error: unknown): boolean =>
+  error instanceof ErgonError
+    ? error.code === 'registry_unreachable'
+    : error instanceof DOMException && error.name === 'TimeoutError'
 
 /**
  * The images that are held. Those that were held since a removal began are held until its end: their version may be

@@ -37,6 +37,8 @@ export type NodePulls = {
   readonly servedPorts: readonly number[]
   /** Of a whole pull; tests are short. */
   readonly limitMs?: number
+  /** Of the files of a pull that broke off; tests are short. */
+  readonly leftMs?: number
   /** Another pull in tests. */
   readonly pull?: typeof pullImage
 }

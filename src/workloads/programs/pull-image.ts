@@ -1,6 +1,6 @@
 // One pull of an image as a process of its own: it parses what strangers have packed, writes to the folder of images alone,
 // and is paid by the account that asked. Its page says how far it is.
-import { mkdir } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { endOnFault } from '#base/crash.ts'
 import { ErgonError } from '#base/errors.ts'
@@ -74,6 +74,8 @@ async function pull(): Promise<void> {
     resolve: createResolve(),
   })
   const scratch = join(config.work, 'archives')
+  // A pull that was killed has left files there.
+  await rm(scratch, { recursive: true, force: true })
   await mkdir(scratch, { recursive: true })
   const store = createImageStore({
     folder: config.folder,
