@@ -17,7 +17,10 @@ const RETRY_MS = 500
 export const digestHex = (digest: string): string => digest.slice('sha256:'.length)
 
 /** The bytes of a blob that are not in the folder. */
-export const missingBytes = async (folder: string, { digest, size }: Descriptor): Promise<number> => {
+export const missingBytes = async (
+  folder: string,
+  { digest, size }: Descriptor,
+): Promise<number> => {
   const path = join(folder, digestHex(digest))
   return existsSync(path) ? 0 : size - usedBytes(await bytesOf(`${path}.part`), size)
 }

@@ -109,7 +109,7 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
         await unpackRoot(root, fetched, unpackRoom(options, text), { work, signal })
       }
       await rm(blobs, { recursive: true, force: true })
-      return { digest, config, root, bytes: await diskBytes(root) }
+      return { digest, config, root, bytes: await diskBytes(root, signal) }
     },
   }
 }

@@ -107,7 +107,7 @@ export interface WorkloadDriver {
   /** Starts an instance; resolves before it is ready. Rejects where its account cannot pay, or its budget is used up. */
   start(spec: WorkloadSpec, events: WorkloadEvents): Promise<RunningWorkload>
   /** The bytes that the files of an image take of the disk; 0 where it is not there. */
-  bytesOf(image: PulledImageName): Promise<number>
+  bytesOf(image: PulledImageName, signal: AbortSignal): Promise<number>
   /** Begins to remove images but those of the words, which are asked for when no earlier removal goes on. */
   prune(wanted: () => Promise<ReadonlySet<string>>): Promise<void>
   readonly volumes: WorkloadVolumes

@@ -33,8 +33,11 @@ export const imageRootOf = (folder: string, { image, digest }: PulledImageName):
   join(imageFolderOf(folder, image), IMAGE_FILES.roots, digestHex(digest))
 
 /** The folder for the files of a pull, by the name of its cell. */
-export const pullFolderOf = (folder: string, { image }: Pick<PulledImageName, 'image'>, cell: string) =>
-  join(imageFolderOf(folder, image), IMAGE_FILES.pulls, cell)
+export const pullFolderOf = (
+  folder: string,
+  { image }: Pick<PulledImageName, 'image'>,
+  cell: string,
+) => join(imageFolderOf(folder, image), IMAGE_FILES.pulls, cell)
 
 /** The root folder that a pull has unpacked. */
 export const wholeRootOf = (work: string, digest: string): string =>

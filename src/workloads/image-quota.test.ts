@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openLedgerState } from '#ledger/test-state.fixture.ts'
+import { quiet } from '#postgres/testing.ts'
 import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
 import { createImageMeasures, noteImageWords } from './image-rows.ts'
 import type { WorkloadDriver } from './driver.ts'
-import { ACCOUNT, CONFIG, driverOf, workloadsOn } from './workloads.fixture.ts'
+import { ACCOUNT, CONFIG, driverOf, signal, workloadsOn } from './workloads.fixture.ts'
 
 const skip = whyNoState()
 const MOST = 1_000_000_000
@@ -161,13 +162,68 @@ test(
       bytesOf: async () => 70,
     }
     await noteImageWords({ state, driver })
-    const measures = createImageMeasures({ state, driver })
-    for (let nth = 0; nth < 4; nth++) await measures.note()
+    const measures = createImageMeasures({ state, driver, log: quiet })
+    for (let nth = 0; nth < 4; nth++) {
+      measures.begin(signal)
+      await measures.idle()
+    }
     const images = await imagesOf(state)
     assert.deepEqual(
       images.map(([, , bytes]) => bytes),
       [70, 70],
     )
+    workloads.close()
+  },
+)
+
+test(
+  'an image that cannot be measured holds up neither the care of workloads nor other images',
+  { skip },
+  async () => {
+    await using url = await openTestUrl()
+    await using state = await openLedgerState(url.of, 2)
+    const asked: string[] = []
+    const hangs = Promise.withResolvers<number>()
+    const driver: WorkloadDriver = {
+      ...driverOf([]),
+      async bytesOf({ image }) {
+        asked.push(image)
+        return asked.length === 1 ? await hangs.promise : 70
+      },
+    }
+    const { workloads, deployed } = await workloadsOn(state, { running: [], driver })
+    for (const name of ['a', 'b']) await deployed(name, name)
+    await state.query(
+      "update workload_versions set digest = 'sha256:0', image_word = 'k-' || image",
+    )
+    // No call waits for the image that hangs.
+    for (let nth = 0; nth < 3; nth++) await workloads.tend(signal)
+    hangs.reject(new Error('du takes too long'))
+    for (let nth = 0; nth < 2; nth++) {
+      await workloads.idle()
+      await workloads.tend(signal)
+    }
+    await workloads.idle()
+    assert.equal(new Set(asked).size, 2)
+    assert.deepEqual((await imagesOf(state)).map(([, , bytes]) => bytes).includes(70), true)
+    workloads.close()
+  },
+)
+
+test(
+  'a start gives no version back the image that the version has given up',
+  { skip },
+  async () => {
+    await using url = await openTestUrl()
+    await using state = await openLedgerState(url.of, 2)
+    const { workloads, deployed } = await workloadsOn(state, { running: [] })
+    const web = await deployed('one', 'web')
+    await keep(state, [web, 1], 'k-1', MOST)
+    await deployed('two', 'web')
+    await state.query("select make_workload_live($1, 2, 'url')", [web])
+    await keep(state, [web, 2], 'k-2', MOST)
+    await noteImageWords({ state, driver: driverOf([]) })
+    assert.deepEqual(await imagesOf(state), [[web, 'k-2', MOST]])
     workloads.close()
   },
 )

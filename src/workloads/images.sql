@@ -39,11 +39,12 @@ begin
         join resource_versions o on o.resource = v.workload and o.version = v.version
         where not i.is_needed group by i.word order by max(o.created_at), i.word limit 1;
       if not found then return others; end if;
-      update workload_versions v set image_word = null, image_bytes = null from resources n
+      update workload_versions v set image_word = null, image_bytes = null, gave_up_image = true from resources n
         where n.id = v.workload and n.account = of_account and v.image_word = old.word;
     end loop;
   end if;
-  update workload_versions set digest = of_digest, config = of_config, pull = null, image_word = of_word, image_bytes = of_bytes
+  update workload_versions set digest = of_digest, config = of_config, pull = null, image_word = of_word, image_bytes = of_bytes,
+    gave_up_image = false
     where workload = of_id and version = of_version;
   return null;
 end $$;

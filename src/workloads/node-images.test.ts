@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { fault, type Code } from '#contract/errors.ts'
+import { fault } from '#contract/errors.ts'
 import { openLayout } from '#images/layout-source.ts'
 import type { LocalReference } from '#images/reference.ts'
 import { createImageStore } from '#images/store.ts'
@@ -110,7 +110,7 @@ function openBroken(t: TestContext, leftMs?: number) {
   const folder = mkdtempSync(join(tmpdir(), 'images-'))
   t.after(() => rmSync(folder, { recursive: true, maxRetries: 5 }))
   const pulls = join(imageFolderOf(folder, 'one'), 'pulls')
-  let code: Code = 'registry_unreachable'
+  let code: Parameters<typeof fault>[0] = 'registry_unreachable'
   const pull = async (_: unknown, wanted: WorkloadPull) => {
     mkdirSync(join(pulls, pullCellOf(wanted)), { recursive: true })
     throw fault(code, 'It breaks off')
@@ -119,7 +119,7 @@ function openBroken(t: TestContext, leftMs?: number) {
   return {
     ...images,
     left: () => readdirSync(pulls).toSorted(),
-    async fail(wanted: Partial<WorkloadPull>, ends: Code = code) {
+    async fail(wanted: Partial<WorkloadPull>, ends = code) {
       code = ends
       await assert.rejects(images.pull({ ...WANTED, ...wanted }, EVENTS, signal), { code })
     },

@@ -49,7 +49,8 @@ export function createNodeImages(deps: NodePulls): NodeImages {
   return {
     rootOf,
     has: (image) => existsSync(rootOf(image)),
-    bytesOf: async (image) => (existsSync(rootOf(image)) ? await diskBytes(rootOf(image)) : 0),
+    bytesOf: async (image, signal) =>
+      existsSync(rootOf(image)) ? await diskBytes(rootOf(image), signal) : 0,
     async pull(wanted, { progress, keep }, signal) {
       const cell = pullCellOf(wanted)
       const work = pullFolderOf(folder, wanted, cell)

@@ -184,3 +184,32 @@ test(
     workloads.close()
   },
 )
+
+test(
+  'a wake whose image cannot be pulled says so in the log of its workload',
+  { skip: whyNoState() },
+  async () => {
+    await using url = await openTestUrl()
+    await using state = await openLedgerState(url.of, 2)
+    let isThere = true
+    const told: string[] = []
+    const driver: WorkloadDriver = {
+      ...driverOf([]),
+      has: () => isThere,
+      async pull(_wanted, { keep }) {
+        if (isThere) return await pullInto(keep)
+        throw fault('registry_unreachable', 'The registry is silent')
+      },
+    }
+    const line = ({ text }: { readonly text: string }) => void told.push(text)
+    const { workloads, deployed, deploy } = await workloadsOn(state, { running: [], driver, line })
+    const id = await deployed('one')
+    await deploy(id)
+    await workloads.stop(id, 'idle')
+    isThere = false
+    const used = workloads.use({ id, account: ACCOUNT, name: 'web' }, signal, 1)
+    await assert.rejects(used, { code: 'registry_unreachable' })
+    assert.deepEqual(told, ['The registry is silent'])
+    workloads.close()
+  },
+)

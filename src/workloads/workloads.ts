@@ -1,7 +1,7 @@
 // The workloads of this node: the running version, the trial of a new one beside it, and the instances that keep
 // running.
 import { systemClock } from '#base/clock.ts'
-import { messageOf, present } from '#base/errors.ts'
+import { ErgonError, messageOf, present } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import type { SleepCause } from '#contract/intervals.ts'
 import { PULLS_MAX } from '#contract/workload-limits.ts'
@@ -54,7 +54,7 @@ export interface Workloads {
   remove(id: string): Promise<void>
   /** Begins to start what must run and does not, and looks at crash loops. */
   tend(signal: AbortSignal): Promise<void>
-  /** Resolves when no start that `tend` began goes on. */
+  /** Resolves when nothing that `tend` began goes on. */
   idle(): Promise<void>
   close(): void
 }
@@ -90,7 +90,7 @@ export function createWorkloads(deps: WorkloadsDeps): Workloads {
   })
   const room = createRoom(deps.memoryBytes)
   const { starts, ...turns } = createTurns()
-  const noteBytes = createByteNotes(deps)
+  const measures = createImageMeasures(deps)
   const instances: DeployParts['instances'] = createInstances<VersionedInstance, RunningWorkload>({
     state,
     log,
@@ -136,23 +136,17 @@ export function createWorkloads(deps: WorkloadsDeps): Workloads {
       await keepWantedImages(deps)
     },
     async tend(signal) {
-      await noteBytes()
+      measures.begin(signal)
+      await noteVolumeBytes(deps)
       await kept.tend(signal)
     },
-    idle: () => kept.idle(),
+    async idle() {
+      await Promise.all([kept.idle(), measures.idle()])
+    },
     close() {
       scaled.close()
       instances.close()
     },
-  }
-}
-
-/** Notes what volumes and images take of the disk. */
-function createByteNotes(deps: WorkloadsDeps): () => Promise<void> {
-  const images = createImageMeasures(deps)
-  return async () => {
-    await noteVolumeBytes(deps)
-    await images.note()
   }
 }
 
@@ -191,9 +185,14 @@ async function start(
   if (mountedVolumes(row.volumes).length > 0 && !row.isLive && !row.isWanted)
     throw new NotWanted(`Another version has its volumes: ${id}`)
   const ending = AbortSignal.any([signal, AbortSignal.timeout(deps.readyMs)])
-  const pulled = knownOf(driver, row) ?? (await pulledInTurn(deps, row, ending))
   const source = sourceOf({ version, instance })
   const tell = (text: string) => line({ resource: id, source, level: 'service', text, isOwn: true })
+  const toldPull = () =>
+    pulledInTurn(deps, row, ending).catch((error: unknown) => {
+      if (error instanceof ErgonError) tell(error.message)
+      throw error
+    })
+  const pulled = knownOf(driver, row) ?? (await toldPull())
   const spec = workloadSpecOf(row, { ...pulled, instance }, environmentKey)
   try {
     room.take(keyOfInstance(spec), { ...spec, running: instances.running() })

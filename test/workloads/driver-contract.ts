@@ -113,7 +113,7 @@ export function driverContract({ name, on, skip, engine: startEngine }: Contract
       assert.ok(!driver.has({ image, digest: `sha256:${'0'.repeat(64)}` }))
       assert.ok(!driver.has({ ...base, image: 'registry.example.com/server:v1' }))
       await driver.prune(async () => new Set([imageWordOf(base)]))
-      assert.ok((await driver.bytesOf(base)) > 0)
+      assert.ok((await driver.bytesOf(base, signal)) > 0)
       assert.ok(driver.has(base))
     })
 

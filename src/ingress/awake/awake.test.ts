@@ -31,6 +31,22 @@ test('faults of charging and drivers become a refusal that names the function', 
   assert.equal(refusalLine(new Error('no room'), HELLO), undefined)
 })
 
+test('a workload whose image cannot be had is refused by that, and no fault of the service', () => {
+  const workload = { kind: 'workload', name: 'api' } as const
+  assert.deepEqual(refusalLine(fault('registry_unreachable', 'x'), workload), {
+    refused: 'workload_starting',
+    message: 'Could not run the workload "api": its image cannot be pulled now',
+    retryAfterS: 2,
+  })
+  assert.deepEqual(
+    refusalLine(fault('image_not_found', 'Could not find the image "x"'), workload),
+    {
+      refused: 'workload_failed',
+      message: 'Could not run the workload "api": Could not find the image "x"',
+    },
+  )
+})
+
 test('a suspended function says why, and one that starts says when to come back', () => {
   const errorOf = (line: RefusedLine) => {
     const { code, status, retryAfterS } = errorOfLine(line)

@@ -61,7 +61,10 @@ export function refusalLine(error: unknown, named: NamedResource): RefusedLine |
       return { ...lineOf(named, starting, 'its energy cannot be charged now'), isOurs: true }
     case busy:
       return { refused: busy, message: error.message, retryAfterS: AGAIN_S }
+    case 'registry_unreachable':
+      return lineOf(named, starting, 'its image cannot be pulled now')
     default:
+      if (error.code.startsWith('image_')) return lineOf(named, failed, error.message)
       return error.code === failed
         ? lineOf(named, failed, rulesOfKind(named.kind).whyFailed)
         : undefined
