@@ -4,9 +4,11 @@ import { test } from 'node:test'
 import { openLedgerState } from '#ledger/test-state.fixture.ts'
 import { quiet } from '#postgres/testing.ts'
 import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
-import type { State } from '#state/connect.ts'
+import type { Queryable, State } from '#state/connect.ts'
 import { createImageMeasures, noteImageWords } from './image-rows.ts'
 import type { WorkloadDriver } from './driver.ts'
+import { pulledOf } from './pulled.ts'
+import type { WorkloadVersion } from './read-version.ts'
 import { ACCOUNT, CONFIG, driverOf, signal, workloadsOn } from './workloads.fixture.ts'
 
 const skip = whyNoState()
@@ -227,3 +229,27 @@ test(
     workloads.close()
   },
 )
+
+test('a version of a file that has another image now is refused with both digests', async () => {
+  const written: string[] = []
+  const state = {
+    async query(text: string) {
+      written.push(text)
+      return { rows: [] }
+    },
+  } as unknown as Queryable
+  const version = {
+    id: 'wl_a',
+    version: 3,
+    image: 'oci:/srv/one',
+    digest: 'sha256:old',
+    imageWord: null,
+  }
+  const deps = { state, log: quiet, driver: driverOf([]), imageBytesMax: 1 }
+  await assert.rejects(pulledOf(deps, version as WorkloadVersion, signal), {
+    code: 'image_not_found',
+    message:
+      'Could not find the image oci:/srv/one of version 3, sha256:old: the file has sha256:0 now',
+  })
+  assert.equal(written.filter((text) => text.includes('keep_image')).length, 0)
+})

@@ -1,5 +1,6 @@
 // The image of a version, pulled once: its digest and its process are of the version from then on.
 import { messageOf } from '#base/errors.ts'
+import { fault } from '#contract/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { Queryable } from '#state/connect.ts'
 import { imageBeyondQuota } from '#images/quota-fault.ts'
@@ -41,6 +42,12 @@ export async function pulledOf(
     roomBytes: Number(rooms[0]?.bytes ?? imageBytesMax),
   }
   const keep = async ({ digest, config, word, bytes }: KeptImage) => {
+    if (
+      version.digest !== null &&
+      /^(oci|docker-archive):/.test(version.image) &&
+      version.digest !== digest
+    )
+      throw changedImage(version, digest)
     const { rows } = await state.query<{ others: string | null }>(
       'select keep_image($1, $2, $3, $4, $5, $6, $7)::text as others',
       [...row, digest, config, word, bytes, imageBytesMax],
@@ -61,6 +68,13 @@ export function knownOf(
   if (digest === null || config === null || imageWord === null) return undefined
   return driver.has({ image, digest }) ? { digest, config } : undefined
 }
+
+/** A file has no image by its digest, as a registry has: a version that has given up its image may not get it again. */
+const changedImage = ({ image, version, digest }: WorkloadVersion, found: string) =>
+  fault(
+    'image_not_found',
+    `Could not find the image ${image} of version ${version}, ${digest}: the file has ${found} now`,
+  )
 
 /** A tag may have moved since. */
 const imageOf = ({ image, digest }: WorkloadVersion): string =>
