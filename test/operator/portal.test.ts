@@ -11,6 +11,7 @@ import {
   operatorLog,
   operatorNode,
 } from '#contract/operator.ts'
+import { present } from '#base/errors.ts'
 import { OPERATOR } from '#contract/products/operator.ts'
 import { product, sharedErgon } from '../product.ts'
 import { endTouch, newClient, signUpSoftly, type PortalClient } from '../portal/client.ts'
@@ -86,7 +87,7 @@ describe('the operator at the portal', () => {
     }
     const earlierNj = await chargedNj()
     const books = operatorBooks.parse(await owner.must(200, 'GET', '/v1/operator/books'))
-    const shownNj = BigInt(books.charged.all.energy_nj)
+    const shownNj = BigInt(present(books.charged).all.energy_nj)
     assert.ok(shownNj >= earlierNj && shownNj <= (await chargedNj()))
     assert.deepEqual([books.halted_at, books.faults, books.signers.total], [null, [], 5])
     const { id: account } = await ergon.control('account.create', { env: 'test' })
