@@ -341,13 +341,13 @@ export const backupList = z.object({
   /** The end of the first backup that the retention keeps; null where there is no backup yet. */
   restorable_from: z.iso.datetime().nullable(),
   /**
-   * Of a deleted database whose last log could not be stored: rows since this time may be missing in a restore. Null where
-   * none is missing.
+   * Of a deleted database whose last log could not be stored: rows since this time are in no restore, and the last of the
+   * times below ends here. Null where none is missing.
    */
   log_lost_from: z.iso.datetime().nullable(),
   /**
    * The times that the database can be restored to, the earliest first; the last one is now where `to` is null. Between
-   * two of them a part of the log was lost.
+   * two of them, or behind the last one, a part of the log was lost.
    */
   restorable: z.array(z.object({ from: z.iso.datetime(), to: z.iso.datetime().nullable() })),
   /** Of all backups with the log, as they are charged. */

@@ -111,6 +111,26 @@ create or replace function restorable_json(of_database text, kept_ms bigint) ret
   from restorable_times(of_database, kept_ms)
 $$;
 
+-- The first part of a log that was lost behind the last copy.
+create or replace function log_gap_behind(of_database text) returns database_log_gaps language sql stable as $$
+  select g from database_log_gaps g
+  where g.database = of_database and g.from_lsn >= (select begin_lsn from database_backups
+    where database = of_database and status = 'done' order by ended_at desc limit 1)
+  order by g.from_lsn limit 1
+$$;
+
+-- Where the stored log ends; without any, at the end of the last copy.
+create or replace function log_end(of_database text) returns pg_lsn language sql stable as $$
+  select coalesce(greatest((select max(end_lsn) from database_wal where database = of_database),
+    (select max(end_lsn) from database_backups where database = of_database and status = 'done')), '0/0')
+$$;
+
+-- Since when rows may be missing in the backups of a deleted database; null for another one, or where none is missing.
+create or replace function log_lost_from(of_database text) returns timestamptz language sql stable as $$
+  select date_trunc('milliseconds', (log_gap_behind(id)).stored_to) from resources
+  where id = of_database and desired = 'deleted'
+$$;
+
 -- Notes a part of a log that was never stored. Tells the operator, and asks for a copy from behind the part: times after
 -- the copy can be restored. False where the part is known.
 create or replace function note_log_gap(of_database text, from_at pg_lsn, to_at pg_lsn) returns boolean

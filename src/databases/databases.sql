@@ -66,15 +66,21 @@ create or replace function delete_database(of_id text) returns void language sql
   select want_resource(of_id, 'deleted');
 $$;
 
--- Gives up the last part of the log of a deleted database: it goes with the files. Tells the account since when rows may
--- be missing in the backups, and the operator that log is lost; once.
+-- Gives up the end of the log of a deleted database: what is not stored goes with the files, and what is stored behind a
+-- lost part without a copy is of no use. Tells the account from when on no time can be restored, and the operator that log
+-- is lost; once.
 create or replace function lose_last_log(of_id text, why text) returns void language plpgsql as $$
 declare
   since text;
 begin
-  update databases set log_lost_from = log_stored_at where id = of_id and log_lost_from is null
-    returning to_char(log_stored_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') into since;
+  insert into database_log_gaps as g (database, from_lsn, to_lsn, stored_to)
+  select id, coalesce((log_gap_behind(id)).from_lsn, log_end(id)), 'FFFFFFFF/FFFFFFFF', log_stored_at
+    from databases where id = of_id
+  on conflict (database, from_lsn) do update set to_lsn = excluded.to_lsn where g.to_lsn < excluded.to_lsn
+  returning to_char(stored_to at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') into since;
   if not found then return; end if;
+  -- Nothing waits any more.
+  update databases set is_archived = true, is_log_late = false where id = of_id;
   perform raise_alarm('database_log_lost', jsonb_build_object('database', of_id, 'since', since));
   perform emit_event(account, 'database.log_lost', jsonb_build_object('database_id', id, 'database_name', name,
     'since', since, 'reason', why)) from resources where id = of_id;

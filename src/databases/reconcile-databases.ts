@@ -54,7 +54,9 @@ export const reconcileDatabases = (
       },
       async remove(resource) {
         await recoveries.remove(resource.id)
-        await servers.remove(resource.id, () => keepLastLog(core, servers, resource))
+        await servers.remove(resource.id, () =>
+          keepLastLog({ ...core, storing: () => front.ready(signal) }, servers, resource),
+        )
       },
     },
     signal,

@@ -142,7 +142,10 @@ test('the deletion of a database whose server does not start ends with the log t
   await ergon.killCell(id.replace('_', '-'))
   await client.end().catch(() => undefined)
   // The first tries take minutes.
-  await ergon.sql('update databases set last_log_tries = 3 where id = $1', [id])
+  await ergon.sql(
+    "update databases set last_log_tries = 3, last_log_cause = 'start' where id = $1",
+    [id],
+  )
   assert.equal((await ergon.cli('db', 'delete', name, '--force')).code, 0)
   await until('its files are gone', () => !existsSync(join(ergon.dataFolder, 'databases', id)))
   await until('it is deleted', async () => {
@@ -157,7 +160,15 @@ test('the deletion of a database whose server does not start ends with the log t
   assert.match(String(event?.data['reason']), /pg_control".*No such file or directory/)
   const list = await ergon.cli('db', 'backup', 'list', id)
   assert.match(list.stderr, new RegExp(`Rows since ${since} may be missing`))
-  const restored = await ergon.cli('db', 'restore', id, '--as', 'done-again')
+  const { restorable, data } = JSON.parse(
+    (await ergon.cli('db', 'backup', 'list', id, '--json')).stdout,
+  ) as { restorable: { to: string | null }[]; data: { id: string }[] }
+  assert.ok(restorable.every(({ to }) => to === since))
+  const refused = await ergon.cli('db', 'restore', id, '--as', 'never')
+  assert.equal(refused.code, 1)
+  assert.match(refused.stderr, /to now: it can be restored to (times from|the ends of its backups)/)
+  const backup = data[0]?.id ?? assert.fail()
+  const restored = await ergon.cli('db', 'restore', id, '--backup', backup, '--as', 'done-again')
   assert.equal(restored.code, 0, restored.stderr)
   const again = new URL((await ergon.cli('db', 'url', 'done-again')).stdout.trim())
   await withClient(again, async (reader) =>

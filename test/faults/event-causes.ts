@@ -225,7 +225,7 @@ export const EVENT_CAUSES: readonly EventCause[] = [
     type: 'database.log_lost',
     arrange: both(DATABASE, "insert into databases (id, size_bytes) values ('db_' || $1, 1)"),
     act: ask("select lose_last_log('db_' || $1, 'words')"),
-    fact: "select (log_lost_from is null)::text from databases where id = 'db_' || $1",
+    fact: "select count(*)::text from database_log_gaps where database = 'db_' || $1",
   },
   {
     path: 'webhook_announce_receipts',

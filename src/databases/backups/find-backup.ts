@@ -33,7 +33,7 @@ export async function findBackedUp(
   }: { readonly account: string; readonly wanted: string; readonly keptMs: number },
 ): Promise<BackedUp> {
   const { rows } = await state.query<BackedUp & { readonly restorable: readonly TextTimes[] }>(
-    `select n.id, n.name, d.size_bytes::text, n.wanted, n.actual, d.backup_bytes::text, d.log_lost_from,
+    `select n.id, n.name, d.size_bytes::text, n.wanted, n.actual, d.backup_bytes::text, log_lost_from(n.id),
        (first_backup(n.id, $3)).ended_at as restorable_from, restorable_json(n.id, $3) as restorable
      from resources n join databases d using (id)
      where n.account = $1 and n.kind = 'database'

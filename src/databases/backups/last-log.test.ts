@@ -14,6 +14,7 @@ import { keepLastLog } from './last-log.ts'
 
 const skip = whyNoState()
 const ACCOUNT = 'acct_a'
+const COPIED_AT = '2026-03-01T14:00:00.000Z'
 const STORED_AT = '2026-03-01T14:30:00.000Z'
 /** More tries than any deletion may take. */
 const TRIES_MAX = 100
@@ -44,9 +45,9 @@ async function deleted(name: string): Promise<Resource> {
   for (const reached of ['deploying', 'deployed'])
     await state.query('select move_resource($1, $2)', [id, reached])
   await state.query(
-    `insert into database_backups (id, database, kind, status, created_at, ended_at)
-     values ('bkp_' || $1, $1, 'nightly', 'done', ledger_now(), ledger_now())`,
-    [id],
+    `insert into database_backups (id, database, kind, status, created_at, ended_at, begin_lsn, end_lsn)
+     values ('bkp_' || $1, $1, 'nightly', 'done', $2, $2, '0/100000', '0/200000')`,
+    [id, COPIED_AT],
   )
   await state.query('update databases set is_archived = false, log_stored_at = $2 where id = $1', [
     id,
@@ -61,6 +62,7 @@ async function deleted(name: string): Promise<Resource> {
 const coreOf = (): Parameters<typeof keepLastLog>[0] => ({
   state,
   log: { error: () => undefined },
+  storing: () => Promise.resolve(),
   data: { at: (...words) => join(folder, ...words.slice(1)) },
   followedMs: 1,
 })
@@ -93,45 +95,136 @@ async function told(id: string): Promise<unknown> {
 
 const lostFrom = async (id: string) =>
   (
+    await state.query<{ at: Date | null }>('select log_lost_from($1) as at', [id])
+  ).rows[0]?.at?.toISOString() ?? null
+
+/** The last time that can be restored; null where that is now. */
+const lastTime = async (id: string) =>
+  (
     await state.query<{ at: Date | null }>(
-      'select log_lost_from as at from databases where id = $1',
+      'select to_at as at from restorable_times($1, 999999999999) order by from_at desc limit 1',
       [id],
     )
   ).rows[0]?.at?.toISOString() ?? null
 
-for (const [name, error, words] of [
-  [
-    'broken',
-    fault('database_not_ready', 'Could not start the server of "broken": its files are damaged'),
-    'Could not start the server of "broken": its files are damaged',
-  ],
-  ['unpaid', fault('balance_depleted', 'there is no money'), 'there is no money'],
-] as const)
-  test(
-    `keepLastLog() gives up after five starts that fail (${name}), and tells since when rows may be missing`,
-    { skip },
-    async () => {
-      const resource = await deleted(name)
-      const fails = () => Promise.reject(error)
-      assert.equal(await triesOf(resource, fails), 5)
-      const event = {
-        database_id: resource.id,
-        database_name: name,
-        since: STORED_AT,
-        reason: words,
-      }
-      assert.deepEqual(await told(resource.id), [event])
-      assert.equal(await lostFrom(resource.id), STORED_AT)
-      const alarms = await state.query(
-        "select from alarms where kind = 'database_log_lost' and detail ->> 'database' = $1",
-        [resource.id],
+const UNPAID = fault('balance_depleted', 'there is no money')
+const DAMAGED = 'Could not start the server of "broken": its files are damaged'
+const fails = (error: Error) => () => Promise.reject(error)
+
+test(
+  'keepLastLog() gives up after five starts that fail, and the times that can be restored end there',
+  { skip },
+  async () => {
+    const resource = await deleted('broken')
+    assert.equal(await lastTime(resource.id), null)
+    assert.equal(await triesOf(resource, fails(fault('database_not_ready', DAMAGED))), 5)
+    const event = {
+      database_id: resource.id,
+      database_name: 'broken',
+      since: STORED_AT,
+      reason: DAMAGED,
+    }
+    assert.deepEqual(await told(resource.id), [event])
+    assert.equal(await lostFrom(resource.id), STORED_AT)
+    assert.equal(await lastTime(resource.id), STORED_AT)
+    const alarms = await state.query(
+      "select from alarms where kind = 'database_log_lost' and detail ->> 'database' = $1",
+      [resource.id],
+    )
+    assert.equal(alarms.rowCount, 1)
+    // As after a kill before its files were removed.
+    assert.equal(await triesOf(resource, fails(UNPAID)), 1)
+    assert.deepEqual(await told(resource.id), [event])
+  },
+)
+
+test(
+  'keepLastLog() waits for more than a day where the energy of the start is not paid',
+  { skip },
+  async () => {
+    const resource = await deleted('unpaid')
+    const hours = async (count: number) =>
+      await state.query(
+        'update databases set last_log_tried_from = ledger_now() - make_interval(hours => $2) where id = $1',
+        [resource.id, count],
       )
-      assert.equal(alarms.rowCount, 1)
-      // As after a kill before its files were removed.
-      assert.equal(await triesOf(resource, fails), 1)
-      assert.deepEqual(await told(resource.id), [event])
-    },
-  )
+    let starts = 0
+    const start = async () => {
+      starts++
+      if (starts === 50) await hours(24)
+      if (starts === 60) await hours(27)
+      throw UNPAID
+    }
+    assert.equal(await triesOf(resource, start), 60)
+    assert.equal(await lostFrom(resource.id), STORED_AT)
+    assert.equal(JSON.stringify(await told(resource.id)).includes('there is no money'), true)
+  },
+)
+
+test('tries that fail for one cause are not counted for another one', { skip }, async () => {
+  const resource = await deleted('in-turns')
+  let starts = 0
+  const start = async () => {
+    starts++
+    // A store that is away, then one failed start, an account without funds, and three failed starts.
+    if (starts === 7 || (starts > 50 && starts < 54)) throw fault('database_not_ready', DAMAGED)
+    if (starts > 7 && starts < 54) throw UNPAID
+    if (starts === 60)
+      await state.query('update databases set is_archived = true where id = $1', [resource.id])
+  }
+  assert.equal(await triesOf(resource, start), 60)
+  assert.equal(await lostFrom(resource.id), null)
+})
+
+test(
+  'the energy budget of a deleted database does not limit the last start for its log',
+  { skip },
+  async () => {
+    const resource = await deleted('limited')
+    await state.query("select set_budget($1, $2, 1, '{}')", [resource.id, ACCOUNT])
+    const start = async () => {
+      const { rowCount } = await state.query('select from budgets where id = $1', [resource.id])
+      if (rowCount > 0) throw fault('budget_exhausted', 'the budget is used up')
+      await state.query('update databases set is_archived = true where id = $1', [resource.id])
+    }
+    assert.equal(await triesOf(resource, start), 1)
+    assert.equal(await lostFrom(resource.id), null)
+  },
+)
+
+test(
+  'keepLastLog() starts the server once the process that stores logs runs',
+  { skip },
+  async () => {
+    const resource = await deleted('stored-by-nobody')
+    let isRunning = false
+    const core = { ...coreOf(), storing: async () => void (isRunning = true) }
+    const servers = {
+      async alone<T>(_database: Resource, work: () => Promise<T>): Promise<T> {
+        assert.ok(isRunning)
+        await state.query('update databases set is_archived = true where id = $1', [resource.id])
+        return await work()
+      },
+    }
+    await keepLastLog(core, servers, resource)
+  },
+)
+
+test(
+  'a deletion tells of a part that was lost, where no copy was made since',
+  { skip },
+  async () => {
+    const resource = await deleted('uncopied')
+    await state.query("select note_log_gap($1, '0/300000', '0/400000')", [resource.id])
+    await state.query('update databases set is_archived = true where id = $1', [resource.id])
+    for (const _ of [1, 2])
+      assert.equal(await triesOf(resource, () => assert.fail('the server starts')), 1)
+    const [event, ...more] = (await told(resource.id)) as { since: string }[]
+    assert.deepEqual([event?.since, more], [STORED_AT, []])
+    assert.equal(await lostFrom(resource.id), STORED_AT)
+    assert.equal(await lastTime(resource.id), STORED_AT)
+  },
+)
 
 test(
   'keepLastLog() waits longer for a store that is away, and gives up then',

@@ -29,6 +29,12 @@ export class StartFailure extends Error {
   }
 }
 
+/** Why a server did not start, where the service can mend that and the account cannot. */
+export const isOfService = (error: unknown): boolean =>
+  error instanceof Error &&
+  error.cause instanceof StartFailure &&
+  [FULL, NO_POSTGRES].includes(error.cause.words)
+
 export interface StartWatch {
   /** For the cell: counts lives that end without an answer. */
   ended(exit: Exit, life: EndedLife): void
