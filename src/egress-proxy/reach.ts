@@ -1,10 +1,10 @@
 // Connections of tenants to where they ask for: to the service's own addresses as they are, to all others where the rule of
 // addresses permits.
-import { createHash } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { createAddressRule, type AddressRule, type MachinePlaces } from '#egress/addresses.ts'
 import { connectChecked, connectTo, NotPermitted } from '#egress/checked-socket.ts'
 import type { Resolve } from '#egress/resolve.ts'
+import { accountAddress } from '#node/account-address.ts'
 import type { OwnAddress } from '#node/own-addresses.ts'
 
 export type Destination = {
@@ -58,9 +58,6 @@ const isNamed = (names: readonly string[], hostname: string): boolean =>
     name.startsWith('*') ? hostname.endsWith(name.slice(1)) : hostname === name,
   )
 
-/** On loopback each account comes from an address of its own, so that limits by address are its own too. */
-function sourceOf(account: string, host: string): { localAddress?: string } {
-  if (!host.startsWith('127.')) return {}
-  const [a = 0, b = 0, c = 0] = createHash('sha256').update(account).digest()
-  return { localAddress: `127.${64 + (a % 64)}.${b}.${1 + (c % 254)}` }
-}
+/** On loopback each account comes from an address of its own. */
+const sourceOf = (account: string, host: string): { localAddress?: string } =>
+  host.startsWith('127.') ? { localAddress: accountAddress(account) } : {}

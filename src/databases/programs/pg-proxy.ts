@@ -15,7 +15,7 @@ import { createCancels } from '#databases/proxy/cancels.ts'
 import { followCertificate } from '#databases/proxy/certificate.ts'
 import { createConversations } from '#databases/proxy/converse.ts'
 import { createFront, listenLocally, listenOn } from '#databases/proxy/front.ts'
-import { createLoginLimits } from '#databases/proxy/login-limits.ts'
+import { createLoginLimits, sharedAt } from '#databases/proxy/login-limits.ts'
 import { createPipeMarks } from '#metering/pipe-marks.ts'
 import { createRoles } from '#databases/proxy/roles.ts'
 import { createUses } from '#databases/proxy/uses.ts'
@@ -95,7 +95,7 @@ const front = createFront({
   certificate: await followCertificate(config.agent, log, ending.signal),
   roleOf: createRoles(state),
   conversations: createConversations({ backends, cancels, uses, log }),
-  limits: createLoginLimits(systemClock, config.proxies.length),
+  limits: createLoginLimits(systemClock, config.proxies.length, sharedAt(config.listen.host)),
   marks,
   absorb(cpuNs, fromMs) {
     if (session.closed) return

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { accountAddress } from '#node/account-address.ts'
 import {
   ADDRESS_FAILURES,
   ALL_UNSERVED,
@@ -8,6 +9,7 @@ import {
   FAILURE_DELAY_MS_MAX,
   LOGINS,
   ROLE_FAILURES,
+  sharedAt,
   UNSERVED,
 } from './login-limits.ts'
 
@@ -100,6 +102,26 @@ test('connections without a session are turned away from their address, and from
   clock.nowMs += 1000
   assert.equal(limits.crowded('198.51.100.2'), undefined)
   assert.equal(limits.crowded('198.51.100.1'), undefined)
+})
+
+test('code of an account on this machine has the limits of its own address', () => {
+  const { limits } = atTime()
+  const [own, other] = [accountAddress('acct_a'), accountAddress('acct_b')]
+  times(UNSERVED.burst + 1, () => limits.unserved(`::ffff:${own}`))
+  assert.equal(limits.crowded(`::ffff:${own}`)?.code, '53300')
+  assert.equal(limits.crowded(other), undefined)
+  for (let nth = 0; nth < 2 * ADDRESS_FAILURES.burst; nth++) limits.failed(`u_${nth}`, own)
+  assert.equal(limits.refusal('u_x', own)?.code, '53300')
+  assert.equal(limits.refusal('u_x', other), undefined)
+})
+
+test('an address of the machine that code of all accounts calls from shuts out nobody', () => {
+  const { clock } = atTime()
+  const limits = createLoginLimits(clock, 1, sharedAt('10.0.0.5'))
+  times(2 * UNSERVED.burst, () => limits.unserved('10.0.0.5'))
+  assert.equal(limits.crowded('10.0.0.5'), undefined)
+  times(2 * UNSERVED.burst, () => limits.unserved('10.0.0.6'))
+  assert.equal(limits.crowded('10.0.0.6')?.code, '53300')
 })
 
 test('code of one account cannot shut out that of others on this machine', () => {

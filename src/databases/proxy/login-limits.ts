@@ -1,11 +1,12 @@
 // Limits of logins. Each proxy counts its own and has an equal part of each pace: the kernel spreads connections evenly.
 // A database that logs in all the time leaves time to others. Wrong passwords are answered late, and then logins of that
 // role from that address are refused: its owner comes in from another address. Connections that come to no session cost
-// nobody but the operator, so their number is limited before their first byte is read. Code of all accounts shares the
-// addresses of this machine: what holds for an address alone does not hold there.
+// nobody but the operator, so their number is limited before their first byte is read. Code of an account comes from an
+// address of its own on loopback. What holds for an address alone does not hold for those that many share.
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '#base/clock.ts'
-import { networkOf } from '#base/subnets.ts'
+import { bareAddress, networkOf } from '#base/subnets.ts'
+import { isAccountAddress } from '#node/account-address.ts'
 import type { FatalError } from '#wire/messages.ts'
 
 export type LoginPace = { readonly burst: number; readonly perSecond: number }
@@ -71,7 +72,7 @@ export interface LoginLimits {
 export function createLoginLimits(
   clock: Pick<Clock, 'monotonicMs'>,
   proxies: number,
-  isShared = isOfThisMachine,
+  isShared = sharedAt('127.0.0.1'),
 ): LoginLimits {
   const bucketsOf = ({ burst, perSecond }: LoginPace) =>
     createBuckets({ burst: Math.ceil(burst / proxies), perSecond: perSecond / proxies }, clock)
@@ -132,6 +133,17 @@ const nameOf = (role: string) => role.slice(0, NAME_MAX)
 
 /** Roles are named after their databases: `u_x` is the owner of `db_x`, and `u_x_app` another role. */
 const databaseOf = (role: string) => nameOf(role).split('_', 2).join('_')
+
+/**
+ * Says whether code of many accounts and programs of the machine share an address, of a proxy that listens at a host.
+ * They call a host that is not on loopback from its own address.
+ */
+export const sharedAt =
+  (host: string) =>
+  (address: string | undefined): boolean => {
+    const bare = address && bareAddress(address)
+    return bare === host || (isOfThisMachine(bare) && !isAccountAddress(bare ?? ''))
+  }
 
 /** A unix socket has no address. */
 export const isOfThisMachine = (address: string | undefined): boolean =>
