@@ -71,7 +71,7 @@ async function storeNow(
   deps: WorkDeps,
   database: string,
   ending: AbortSignal,
-): Promise<string | undefined> {
+): Promise<BackupFault | NotAwake | undefined> {
   try {
     await using server = await wakeServer(deps, database, ending)
     try {
@@ -82,13 +82,16 @@ async function storeNow(
     }
     return undefined
   } catch (error) {
-    if (error instanceof BackupFault) return error.message
-    if (!(error instanceof NotAwake)) throw error
-    return fatalText(error.fatal)
+    if (error instanceof BackupFault || error instanceof NotAwake) return error
+    throw error
   }
 }
 
-const storedOnly = ({ storedAt }: Source, why: string): BackupFault =>
-  new BackupFault(
-    `its source can be restored to ${storedAt.toISOString()} or before. The rest of the log is not stored: ${why}`,
+function storedOnly({ storedAt }: Source, why: string | BackupFault | NotAwake): BackupFault {
+  const words =
+    why instanceof NotAwake ? fatalText(why.fatal) : why instanceof Error ? why.message : why
+  return new BackupFault(
+    `its source can be restored to ${storedAt.toISOString()} or before. The rest of the log is not stored: ${words}`,
+    { cause: why },
   )
+}
