@@ -45,8 +45,10 @@ export async function doJob(deps: WorkDeps, job: BackupJob, ending: AbortSignal)
 }
 
 function failureOf(error: unknown): JobFailure {
-  if (error instanceof NotAwake) return { reason: fatalText(error.fatal), isUnpaid: isUnpaid(error) }
-  if (error instanceof BackupFault) return { reason: error.message, isUnpaid: isUnpaid(error.cause) }
+  if (error instanceof NotAwake)
+    return { reason: fatalText(error.fatal), isUnpaid: isUnpaid(error) }
+  if (error instanceof BackupFault)
+    return { reason: error.message, isUnpaid: isUnpaid(error.cause) }
   return { reason: error instanceof ErgonError ? error.message : TRY_AGAIN, isUnpaid: false }
 }
 
