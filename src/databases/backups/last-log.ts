@@ -5,7 +5,7 @@ import { ErgonError, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import { isUnpayable } from '#charging/faults.ts'
 import { fault } from '#contract/errors.ts'
-import { isOfService } from '#databases/server/failing-start.ts'
+import { isFaultOfService } from '#databases/server/failing-start.ts'
 import type { Servers } from '#databases/server/servers.ts'
 import type { AgentCore } from '#node/agent-part.ts'
 import type { Resource } from '#resources/resource.ts'
@@ -109,5 +109,5 @@ async function isWaiting({ state, data }: LastLogDeps, id: string): Promise<bool
 function causeOf(error: unknown, hasStarted: boolean): keyof typeof TRIES_MAX {
   if (isUnpayable(error)) return 'unpaid'
   const isOfAccount = error instanceof ErgonError && error.status < INTERNAL
-  return hasStarted || !isOfAccount || isOfService(error) ? 'service' : 'start'
+  return hasStarted || !isOfAccount || isFaultOfService(error) ? 'service' : 'start'
 }

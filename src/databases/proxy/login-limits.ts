@@ -2,7 +2,7 @@
 // A database that logs in all the time leaves time to others. Wrong passwords are answered late, and then logins of that
 // role from that address are refused: its owner comes in from another address. Connections that come to no session cost
 // nobody but the operator, so their number is limited before their first byte is read. Code of an account comes from an
-// address of its own on loopback. What holds for an address alone does not hold for those that many share.
+// address of its own on loopback. Limits of an address alone do not hold for the addresses that many share.
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '#base/clock.ts'
 import { bareAddress, networkOf } from '#base/subnets.ts'

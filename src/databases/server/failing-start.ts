@@ -30,7 +30,7 @@ export class StartFailure extends Error {
 }
 
 /** Why a server did not start, where the service can mend that and the account cannot. */
-export const isOfService = (error: unknown): boolean =>
+export const isFaultOfService = (error: unknown): boolean =>
   error instanceof Error &&
   error.cause instanceof StartFailure &&
   [FULL, NO_POSTGRES].includes(error.cause.words)
