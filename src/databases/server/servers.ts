@@ -239,8 +239,11 @@ async function startServer(
   const connect = (name?: string) => connectTo(deps, cell.socket, { database: name })
   const slow = (milli: number | undefined) => cell.limitCpu('size', milli)
   const server = { ...database, folder, install, connect, slow, hold: () => holdSessions(cell) }
-  deps.changed(database, true)
-  const begun = onceDone(() => beginLife(deps.state, database.id))
+  const begun = onceDone(async () => {
+    await beginLife(deps.state, database.id)
+    // Later: who follows the log knows its life.
+    if (!ending.signal.aborted) deps.changed(database, true)
+  })
   const beside = deps.beside(server, AbortSignal.any([ending.signal, closing]))
   return {
     socketPath: cell.socket,
