@@ -1,6 +1,6 @@
-// The part of a window that requests with a payer caused. The window says what all requests cost together. How that is divided
-// follows from the learned rates, and from how unsure these are on each side: of few strangers with a known rate the
-// window decides, of a storm the rates of those who pay.
+// The part of a window that requests with a payer caused. The window says what all requests cost together. The learned rates,
+// and their errors on each side, divide that cost. Beside few strangers with a known rate the window decides. In a storm
+// of strangers the rates of paying requests decide.
 import { UNATTRIBUTED } from './indirect-part.ts'
 import { isOperation } from './indirect-sums.ts'
 import type { Regression } from './kalman.ts'
@@ -13,7 +13,7 @@ const VARIANCES_BELOW = 5
 /** Deviations at which a window that is further off is cut: rates of rare strangers have the whole cost of their seconds. */
 const DEVIATIONS_MAX = 3
 
-/** By the learned rates, in milliseconds of CPU. */
+/** The parts of a window follow the learned rates, in milliseconds of CPU. */
 export type WindowPart = {
   readonly payingMs: number
   readonly unpaidMs: number

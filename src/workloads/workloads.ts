@@ -114,18 +114,12 @@ export function createWorkloads(deps: WorkloadsDeps): Workloads {
     await instances.stopAll(id, cause)
   }
   return {
-    async use(resource, signal, nth) {
-      const used = async () => {
-        const { scaleMax, ...live } = await liveOf(state, resource)
-        if (nth > scaleMax) throw new NotWanted(`It has ${scaleMax} instances: ${resource.id}`)
-        return await instances.use({ ...live, instance: nth }, { cause: 'connection' }, signal)
-      }
-      // Another version may have become live while this one was waited for.
-      return await used().catch((error: unknown) => {
+    // Another version may have become live while the first one was waited for.
+    use: (...asked) =>
+      useLive(parts, ...asked).catch((error: unknown) => {
         orNone(error)
-        return used()
-      })
-    },
+        return useLive(parts, ...asked)
+      }),
     deploy: (resource, signal, aside) => deployWanted(parts, resource, { signal, aside }),
     stop,
     async remove(id) {
@@ -148,6 +142,16 @@ export function createWorkloads(deps: WorkloadsDeps): Workloads {
       instances.close()
     },
   }
+}
+
+/** An instance of the live version; throws NotWanted for a number beyond those that may run. */
+async function useLive(
+  { state, instances }: Pick<DeployParts, 'state' | 'instances'>,
+  ...[resource, signal, nth]: Parameters<Workloads['use']>
+): ReturnType<Workloads['use']> {
+  const { scaleMax, ...live } = await liveOf(state, resource)
+  if (nth > scaleMax) throw new NotWanted(`It has ${scaleMax} instances: ${resource.id}`)
+  return await instances.use({ ...live, instance: nth }, { cause: 'connection' }, signal)
 }
 
 const createTurns = () => ({

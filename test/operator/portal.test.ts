@@ -1,6 +1,7 @@
 // The operator's view of the node on the portal: what it shows, what it changes, and who is refused.
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import {
   alarmAcknowledged,
   operatorAccountList,
@@ -10,14 +11,17 @@ import {
   operatorIncidentList,
   operatorLog,
   operatorNode,
+  type OperatorBooks,
 } from '#contract/operator.ts'
-import { present } from '#base/errors.ts'
 import { OPERATOR } from '#contract/products/operator.ts'
 import { product, sharedErgon } from '../product.ts'
 import { endTouch, newClient, signUpSoftly, type PortalClient } from '../portal/client.ts'
 import { PLAIN } from '../settings.ts'
 
 product(PLAIN)
+
+/** Beyond the time for which sums of the ledger are kept. */
+const KEPT_MS_MAX = 60_000
 
 const codeOf = ({ status, body }: Awaited<ReturnType<PortalClient['ask']>>) => [
   status,
@@ -86,9 +90,17 @@ describe('the operator at the portal', () => {
       return BigInt(row?.nj ?? '')
     }
     const earlierNj = await chargedNj()
-    const books = operatorBooks.parse(await owner.must(200, 'GET', '/v1/operator/books'))
-    const shownNj = BigInt(present(books.charged).all.energy_nj)
-    assert.ok(shownNj >= earlierNj && shownNj <= (await chargedNj()))
+    const readBooks = async () =>
+      operatorBooks.parse(await owner.must(200, 'GET', '/v1/operator/books'))
+    const shownNj = ({ charged }: OperatorBooks) => BigInt(charged?.all.energy_nj ?? -1)
+    // The sums are kept for some seconds, so another test may have asked for these before.
+    let books = await readBooks()
+    for (const lastMs = Date.now() + KEPT_MS_MAX; shownNj(books) < earlierNj;) {
+      assert.ok(Date.now() < lastMs, `${shownNj(books)} nJ of ${earlierNj}`)
+      await pause(500)
+      books = await readBooks()
+    }
+    assert.ok(shownNj(books) <= (await chargedNj()))
     assert.deepEqual([books.halted_at, books.faults, books.signers.total], [null, [], 5])
     const { id: account } = await ergon.control('account.create', { env: 'test' })
     await ergon.control('funds.add', { account, pusd: '7000000000000' })

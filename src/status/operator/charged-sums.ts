@@ -34,7 +34,7 @@ const WAIT_MS = 1000
 
 /**
  * The sums, read by one statement at a time and kept for some seconds. Null where they fail or take longer than a second:
- * whether the books are halted is told without them.
+ * the answer says without them whether the books are halted.
  */
 export function createChargedReader(
   state: Queryable,

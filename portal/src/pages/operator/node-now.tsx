@@ -88,20 +88,13 @@ const Sums = ({ charged: { day, all, nobody } }: SumsProps) => (
   <div className="stack">
     <Facts
       facts={[
-        [
-          'Today',
-          energyShort(BigInt(day.energy_nj)),
-          `${whole(day.charges)} charges, by UTC`,
-        ],
+        ['Today', energyShort(BigInt(day.energy_nj)), `${whole(day.charges)} charges, by UTC`],
         ['In all', energyShort(BigInt(all.energy_nj)), `${whole(all.charges)} charges`],
       ]}
     />
     <Pairs
       pairs={[
-        [
-          'In it',
-          'requests, what runs, what is stored, cards and upstreams, with the overhead',
-        ],
+        ['In it', 'requests, what runs, what is stored, cards and upstreams, with the overhead'],
         [
           'Outside of it',
           `${energyShort(BigInt(nobody.energy_nj))} of requests without a payer and of connections to databases without a session, in ${whole(nobody.charges)} charges, and what the meter saw beyond all charges`,
