@@ -144,6 +144,7 @@ test(
         puts: transaction,
         documents,
         clock: systemClock,
+        inTransaction: true,
       })
       return emptySome(transaction, objects, bucket)
     })
