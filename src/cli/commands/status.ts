@@ -36,8 +36,8 @@ export async function run({ options }: CommandCall): Promise<void> {
   print(
     `sessions ${sessions.map((session) => `${session.id}${session.fresh ? '' : ' (silent)'}`).join(', ')}`,
   )
-  print(`ledger   ${ledger.charges} charges${bundledWords(ledger)}, ${alarmsWord(ledger.alarms)}`)
   print(chargedLine(ledger.charged))
+  print(`ledger   ${ledger.charges} charges${bundledWords(ledger)}, ${alarmsWord(ledger.alarms)}`)
   for (const { kind, detail, at } of status.last_alarms ?? [])
     print(`  ${at} ${kind} ${JSON.stringify(detail)}`)
   if (status.books !== undefined) print(booksLine(status.books))
