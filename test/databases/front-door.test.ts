@@ -50,19 +50,21 @@ test('logins that fail are charged to nobody, and cost their database nothing', 
   await withClient((client) => client.query('select 1'))
   await until('the session is charged', async () => (await sessions()).length > 0)
   const before = await sessions()
+  const [last] = await sql<{ leaf: string }>('select max(leaf_index) as leaf from charges')
+  // New ones alone: others may go into a bundle meanwhile.
   const nobody = () =>
     sql<{ requests: string; nj: string }>(
       `select coalesce(sum((convert_from(bytes, 'UTF8')::json ->> 'requests')::int), 0) as requests,
          coalesce(sum(energy_nj), 0) as nj from charges
-       where account = 'nobody' and operation = 'service.nobody' and session like 'pg-proxy-%'`,
+       where account = 'nobody' and operation = 'service.nobody' and session like 'pg-proxy-%'
+         and leaf_index > $1`,
+      [last?.leaf],
     )
-  const [first] = await nobody()
   for (let nth = 0; nth < 5; nth++)
     await assert.rejects(connect({ password: 'wrong' }), { code: '28P01' })
   await until('they are charged to nobody', async () => {
     const [now] = await nobody()
-    const more = Number(now?.requests) - Number(first?.requests)
-    return more >= 5 && BigInt(now?.nj ?? 0) > BigInt(first?.nj ?? 0)
+    return Number(now?.requests) >= 5 && BigInt(now?.nj ?? 0) > 0n
   })
   assert.deepEqual(await sessions(), before)
 })

@@ -1,7 +1,7 @@
 // The CPU of the process that stores logs, by the server whose log it is: the agent adds it to the server's own
 // (caused-cpu.ts). Compression, checksums and files go on in threads, for several databases at once, so no mark between
 // two pieces of work can tell them apart. The CPU between two readings is split by the pieces and bytes that were stored meanwhile.
-// All parts add up to the CPU of the process. A piece counts once it is stored: tries that fail are the operator's.
+// A database that is alone pays its CPU exactly, and all parts add up to the CPU of the process.
 import { processCpuNs, type MarkOwner } from '#metering/marks.ts'
 import {
   createCausedByCells,
@@ -15,8 +15,12 @@ export interface LogCpu extends Pick<CausedByCells, 'totals'> {
 }
 
 export interface LogWork {
-  /** A piece of the log is stored: a blob of its own, a key and a row. It has so many bytes, and compressed so many. */
-  piece(bytes: number, storedBytes: number): void
+  /** A piece of the log is about to be stored: a blob of its own, a key and a row. */
+  piece(): void
+  /** So many bytes of the log are about to be compressed. */
+  bytes(count: number): void
+  /** So many compressed bytes are about to be encrypted and written. */
+  stored(count: number): void
   end(): void
 }
 
@@ -35,8 +39,9 @@ export function createLogCpu(cpuNs: () => number = processCpuNs): LogCpu {
     begin(cell) {
       const work = caused.begin(cell)
       return {
-        piece: (bytes, storedBytes) =>
-          work.piece(OF_PIECE + bytes * OF_BYTE + storedBytes * OF_STORED_BYTE),
+        piece: () => work.piece(OF_PIECE),
+        bytes: (count) => work.piece(count * OF_BYTE),
+        stored: (count) => work.piece(count * OF_STORED_BYTE),
         end: () => work.end(),
       }
     },

@@ -15,7 +15,7 @@ const AT = 16n
 const WRITTEN = { position: AT, atMs: 0 }
 const POSTGRES_EPOCH_MS = 946_684_800_000
 const nothing = () => undefined
-const cpu = { piece: nothing, end: nothing }
+const cpu = { piece: nothing, bytes: nothing, stored: nothing, end: nothing }
 const own = { cpu, turns: createStoreTurns() }
 
 /** A message with bytes of the log (chapter 55.4 of PostgreSQL 16, XLogData). */
@@ -238,35 +238,4 @@ test('stores of one account that hang are few at once, and the logs of others ar
   const SLOW_AT_ONCE = 4
   assert.deepEqual(puts, [...Array<string>(SLOW_AT_ONCE).fill('acct_slow'), 'acct_a', 'acct_b'])
   hanging.reject(new Error('the end of the test'))
-})
-
-test('a piece of the log counts for its database once it is stored, and never where the store fails', async () => {
-  const counted: [bytes: number, stored: number][] = []
-  const piece = (bytes: number, stored: number) => void counted.push([bytes, stored])
-  let isAway = true
-  const blobs = {
-    async put(bytes: AsyncIterable<Buffer>) {
-      await buffer(bytes)
-      if (isAway) throw new Error('the store is away')
-      return { blob: {}, size: 4, key: {} }
-    },
-  } as unknown as SealedBlobs
-  const state = { query: async () => ({ rows: [], rowCount: 0 }) } as unknown as Queryable
-  const begin = () => {
-    const copy = silentAfter([logBytes(Buffer.from('commit')), alive(AT + 6n, true)])
-    const stream = createLogStream(
-      { state, blobs, clock: systemClock, ...own, cpu: { ...cpu, piece }, restMs: 3_600_000 },
-      copy,
-      { id: 'db_a', account: 'acct_a', life: '1', from: AT, written: WRITTEN, timeline: 1 },
-    )
-    return { copy, stream, running: stream.run() }
-  }
-  for (let tries = 0; tries < 3; tries++) await assert.rejects(begin().running, /the store is away/)
-  assert.deepEqual(counted, [])
-  isAway = false
-  const { copy, stream, running } = begin()
-  while (!stream.hasStored) await setImmediate()
-  assert.deepEqual(counted, [[6, 4]])
-  copy.fail(new Error('the end of the test'))
-  await assert.rejects(running, /the end of the test/)
 })

@@ -74,13 +74,12 @@ export function createLogStream(
     if (end > stored) {
       waiting = []
       using _turn = await turns.take(account, AbortSignal.timeout(TURN_MS))
+      cpu.piece()
       const signal = AbortSignal.timeout(PUT_MS)
-      const { blob, size, key } = await blobs.put(chunksOf(bytes), signal)
+      const { blob, size, key } = await blobs.put(counted(bytes, cpu), signal, cpu.stored)
       const named = [JSON.stringify(blob), size, JSON.stringify(key)]
       const place = [id, positionText(stored), positionText(end), timeline]
       await state.query('select keep_wal($1, $2, $3, $4, $5, $6, $7)', [...place, ...named])
-      // A try that fails is the operator's.
-      cpu.piece(Number(end - stored), size)
       stored = end
     }
     if (stored >= goal.position) {
@@ -130,6 +129,13 @@ export function createLogStream(
   }
 }
 
-async function* chunksOf(chunks: readonly Buffer[]): AsyncGenerator<Buffer> {
-  yield* chunks
+/** Counts each chunk as the store takes it, just before its CPU is used. */
+async function* counted(
+  chunks: readonly Buffer[],
+  cpu: Pick<LogWork, 'bytes'>,
+): AsyncGenerator<Buffer> {
+  for (const chunk of chunks) {
+    cpu.bytes(chunk.length)
+    yield chunk
+  }
 }

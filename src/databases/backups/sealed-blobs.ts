@@ -17,8 +17,15 @@ export type SealedBlob = {
 }
 
 export interface SealedBlobs {
-  /** Stores bytes; durable when it resolves. Throws what BlobStore.put() throws. */
-  put(bytes: AsyncIterable<Buffer>, signal: AbortSignal): Promise<SealedBlob>
+  /**
+   * Stores bytes; durable when it resolves. `compressed` hears the size of each chunk before it is encrypted and written.
+   * Throws what BlobStore.put() throws.
+   */
+  put(
+    bytes: AsyncIterable<Buffer>,
+    signal: AbortSignal,
+    compressed?: (size: number) => void,
+  ): Promise<SealedBlob>
   /** The bytes of a blob. Throws `blob_missing` and `blob_damaged`. */
   get(sealed: SealedBlob, signal: AbortSignal): AsyncIterable<Buffer>
 }
@@ -35,7 +42,7 @@ export function createSealedBlobs(deps: {
   const { stores } = deps
   const vault = createVault({ secret: deps.secret, keyIds: [], versionOf: () => 1 })
   return {
-    async put(bytes, signal) {
+    async put(bytes, signal, heard) {
       await stores.target.admit()
       const { key, envelope } = vault.create(ENCRYPTION, undefined)
       let size = 0
@@ -45,6 +52,7 @@ export function createSealedBlobs(deps: {
       async function* counted(): AsyncGenerator<Buffer> {
         for await (const chunk of compressed as AsyncIterable<Buffer>) {
           size += chunk.length
+          heard?.(chunk.length)
           yield chunk
         }
       }
