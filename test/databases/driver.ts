@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import type { Ergon } from '../start-ergon.ts'
 
-const WAIT_MS = 60_000
+const WAIT_MS = 240_000
 
 export async function connectTo(
   url: URL,

@@ -69,7 +69,7 @@ test('a restore after a deletion amid which the agent was killed has the last ro
   await ergon.resume()
   await done('db', 'restore', idOf(url), '--as', 'killed-again')
   assert.deepEqual(await rowsOf('killed-again'), numbers)
-  assert.equal(await actualOf(url), 'deleted')
+  await until('it is deleted', async () => (await actualOf(url)) === 'deleted')
   await done('db', 'delete', 'killed-again', '--force')
 })
 
