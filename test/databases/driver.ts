@@ -74,9 +74,16 @@ export async function backUpNightly(ergon: Ergon, database: string): Promise<str
     database,
   ])
   const id = asked?.id ?? assert.fail()
-  await until('the nightly backup is done', async () => {
-    const made = "select from database_backups where id = $1 and status = 'done'"
-    return (await ergon.sql(made, [id])).length > 0
-  })
+  await until('the nightly backup is done', () => isBackupDone(ergon, id))
   return id
+}
+
+/** Whether a backup is done; throws the reason of one that has failed. */
+export async function isBackupDone(ergon: Ergon, id: string): Promise<boolean> {
+  const [row] = await ergon.sql<{ status: string; reason: string | null }>(
+    'select status, reason from database_backups where id = $1',
+    [id],
+  )
+  assert.notEqual(row?.status, 'failed', row?.reason ?? '')
+  return row?.status === 'done'
 }

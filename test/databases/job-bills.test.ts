@@ -1,6 +1,6 @@
 // Each account pays for its own backups and restores. A small restore of one account beside a large backup of another
 // costs as much as alone. The charges of both are what the meter's windows have of their cells. ERGON_LONG=1 runs these
-// tests: the large backup does not end in its time in some runs, and the cause is not found yet.
+// tests: on a machine with much other work the large backup is not done in some runs, and the cause is not found yet.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -9,7 +9,7 @@ import { parseWindow } from '#metering/window-record.ts'
 import { bookFaults } from '../books.ts'
 import { product, sharedErgon } from '../product.ts'
 import { PLAIN } from '../settings.ts'
-import { backUpNightly, until, withClient } from './driver.ts'
+import { backUpNightly, isBackupDone, until, withClient } from './driver.ts'
 
 product(PLAIN)
 
@@ -173,7 +173,7 @@ test(
     const large = asked?.id ?? ''
     await until('the large one goes on', async () => (await statusOf(large))?.done !== '0')
     const besideId = await restored('beside')
-    await until('the large one is done', async () => (await statusOf(large))?.status === 'done')
+    await until('the large one is done', () => isBackupDone(ergon, large))
     const { billed: beside, windows } = await settled(besideId)
     const { billed: heavyBill, windows: heavyWindows } = await settled(heavyId)
     const both = [...windows].filter((k) => heavyWindows.has(k)).length
