@@ -78,7 +78,7 @@ export async function backUpNightly(ergon: Ergon, database: string): Promise<str
   return id
 }
 
-/** Whether a backup is done; throws the reason of one that has failed. */
+/** Says whether a backup is done. Throws the reason of a failed backup. */
 export async function isBackupDone(ergon: Ergon, id: string): Promise<boolean> {
   const [row] = await ergon.sql<{ status: string; reason: string | null }>(
     'select status, reason from database_backups where id = $1',

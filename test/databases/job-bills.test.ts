@@ -1,6 +1,6 @@
 // Each account pays for its own backups and restores. A small restore of one account beside a large backup of another
 // costs as much as alone. The charges of both are what the meter's windows have of their cells. ERGON_LONG=1 runs these
-// tests: on a machine with much other work the large backup is not done in some runs, and the cause is not found yet.
+// tests. Beside much other work the large backup is not done in some runs; the cause is not found yet.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
