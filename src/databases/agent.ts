@@ -1,7 +1,6 @@
 // Databases in the agent: their servers, the proxy, and the reconciler that makes and removes them.
 import { statfsSync } from 'node:fs'
 import { join } from 'node:path'
-import { sleep } from '#base/clock.ts'
 import { Secret } from '#base/log.ts'
 import { tenantRoomOf } from '#base/tenant-room.ts'
 import { nj } from '#base/units.ts'
@@ -53,8 +52,6 @@ import { createWatch, type DatabaseWatch } from './server/watch.ts'
 import { endOpenIntervals } from '#resources/intervals.ts'
 
 const INSTALL_TIMEOUT_MS = 600_000
-/** For the last message to reach the clients of a server that is about to stop. */
-const WORDS_MS = 100
 /** A shutdown checkpoint takes 0.1 to 0.3 J. */
 const STOP_NJ = nj(500_000_000n)
 
@@ -173,8 +170,7 @@ function endUnpaid(
       const words = energyWords(why, nameOf(id))
       if (words === undefined) return
       awake.refuse(id, words)
-      awake.cut(id, words)
-      await sleep(WORDS_MS)
+      await awake.cut(id, words)
     },
     async stop(cell, why) {
       if (!isServer(cell)) return await jobs.endUnpaid(cell, why)
@@ -262,7 +258,7 @@ const sizeDepsOf = (
   spaceBytes: () => tenantRoomOf(statfsSync(server.folder)),
   slow: server.slow,
   hold: server.hold,
-  cut: (fatal, pids) => awake.cut(server.id, fatal, pids),
+  cut: (fatal, pids) => void awake.cut(server.id, fatal, pids),
   async found({ bytes, walBytes }, full) {
     awake.warnings.set(server.id, 'size', full)
     await state.query(

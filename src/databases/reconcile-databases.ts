@@ -49,7 +49,7 @@ export const reconcileDatabases = (
       async suspend({ id, name }) {
         await recoveries.cancel(id)
         const held = await heldOf(state, id)
-        awake.cut(id, suspendedWords({ name, held }))
+        await awake.cut(id, suspendedWords({ name, held }))
         await servers.stop(id, held === 'balance' ? 'balance' : 'suspended')
       },
       async remove(resource) {

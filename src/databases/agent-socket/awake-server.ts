@@ -73,7 +73,7 @@ export function createAwakeServer(deps: AwakeDeps): AwakeServer {
     warnings,
     running,
     async close() {
-      used.cutAll(STOPPED)
+      await used.cutAll(STOPPED)
       await server?.close()
     },
   }

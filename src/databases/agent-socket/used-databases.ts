@@ -11,10 +11,16 @@ export interface UsedDatabases {
   /** Keeps an answer until its end: backups have no sessions. */
   hold(id: string, response: ServerResponse): void
   tell(id: string, line: AwakeLine): void
-  /** Ends the sessions of a database with words: those of these backends, or all. */
-  cut(id: string, fatal: FatalError, pids?: readonly number[]): void
-  cutAll(fatal: FatalError): void
+  /**
+   * Ends the sessions of a database with words: those of these backends, or all. Where all end, resolves when each proxy
+   * has sent the words, or two seconds later: a server that stops before has words of its own, which say less.
+   */
+  cut(id: string, fatal: FatalError, pids?: readonly number[]): Promise<void>
+  cutAll(fatal: FatalError): Promise<void>
 }
+
+/** A proxy that does not read its socket is not waited for. */
+const WORDS_MAX_MS = 2000
 
 type UsedEntry = { readonly responses: Set<ServerResponse>; readonly shares: SessionShares }
 
@@ -31,10 +37,11 @@ export function createUsedDatabases(proxies: number): UsedDatabases {
     })
     return used
   }
-  const cut: UsedDatabases['cut'] = (id, fatal, pids) => {
-    for (const response of all.get(id)?.responses ?? [])
-      if (pids === undefined) endWith(response, fatal)
-      else say(response, { fatal, pids })
+  const cut: UsedDatabases['cut'] = async (id, fatal, pids) => {
+    const responses = [...(all.get(id)?.responses ?? [])]
+    for (const response of responses) say(response, pids ? { fatal, pids } : { fatal })
+    // A proxy ends its request once its sessions have the words.
+    if (pids === undefined) await Promise.all(responses.map(untilClosed))
   }
   return {
     cut,
@@ -54,10 +61,19 @@ export function createUsedDatabases(proxies: number): UsedDatabases {
     },
     hold: (id, response) => void keep(id, response),
     tell: (id, line) => all.get(id)?.responses.forEach((response) => say(response, line)),
-    cutAll(fatal) {
-      for (const id of all.keys()) cut(id, fatal)
-    },
+    cutAll: async (fatal) => void (await Promise.all([...all.keys()].map((id) => cut(id, fatal)))),
   }
+}
+
+function untilClosed(response: ServerResponse): Promise<void> {
+  const { promise: closed, resolve } = Promise.withResolvers<void>()
+  if (response.closed) resolve()
+  const late = setTimeout(() => response.destroy(), WORDS_MAX_MS).unref()
+  response.once('close', () => {
+    clearTimeout(late)
+    resolve()
+  })
+  return closed
 }
 
 /** Nothing on an answer that has ended: the error of a write after it would be heard by nobody. */

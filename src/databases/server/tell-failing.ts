@@ -26,7 +26,7 @@ export async function tellFailing(
     .catch((error: unknown) =>
       log.warn('A server that does not start is not told', { id, error: messageOf(error) }),
     )
-  awake.cut(id, notStartingWords(name))
+  void awake.cut(id, notStartingWords(name))
   // The start may wait for this function.
   void stop(id).catch((error: unknown) =>
     log.error('A server that does not start could not be ended', { id, error }),
