@@ -212,17 +212,15 @@ const FAULTS: readonly (readonly [text: string, fault: string])[] = [
     'route "Api.example.com" {\nto = workload.api\n}',
     '4:7: Expected a hostname in lower case, such as api.example.com, found "Api.example.com"',
   ],
-  [
-    'route "a.example.com" {\nto = "api"\n}',
-    '5:6: Expected workload.<name> or function.<name>, found "api"',
-  ],
+  ['route "a.example.com" {\nto = "api"\n}', '5:6: Expected workload.<name>, found "api"'],
   [
     'route "a.example.com" {\nto = workload.apy\n}',
     '5:6: The file has no workload apy; did you mean "api"?',
   ],
+  ['route "a.example.com" {\n}', '4:1: route a.example.com lacks to: expected workload.<name>'],
   [
-    'route "a.example.com" {\n}',
-    '4:1: route a.example.com lacks to: expected workload.<name> or function.<name>',
+    'route "a.example.com" {\nto = function.f\n}\nfunction "f" {\nfile = "f.ts"\n}',
+    '5:6: Expected workload.<name>, found the function f itself',
   ],
   ['workload "api" {\nimage = "b"\n}', '4:10: Expected one workload api, found another'],
   [

@@ -110,11 +110,11 @@ export const environmentField = (help: string): StackField<Record<string, string
 })
 
 /** Another resource of the file, as its address. */
-export const resourceField = (help: string, types: readonly string[]): StackField<string> => ({
+export const resourceField = (help: string, type: string): StackField<string> => ({
   help,
-  expected: types.map((type) => `${type}.<name>`).join(' or '),
+  expected: `${type}.<name>`,
   read: (value) =>
-    value instanceof ResourceValue && types.includes(value.type) ? value.address : undefined,
+    value instanceof ResourceValue && value.type === type ? value.address : undefined,
 })
 
 export const required = <T>(field: StackField<T>): StackField<T> & { isRequired: true } => ({

@@ -31,7 +31,7 @@ import {
 } from './quantities.ts'
 
 const region = textField({
-  help: 'Where it runs; auto, the default, is where the carbon is least',
+  help: 'Where it runs; auto, the default, is the region of the service',
   expected: 'a region, or "auto"',
   pattern: /^[a-z][a-z0-9-]{0,62}$/,
 })
@@ -163,7 +163,7 @@ const workload = {
 const route = {
   help: 'A hostname, and the workload that answers to it',
   label: names.HOSTNAME,
-  attributes: { to: required(resourceField('The workload or function', ['workload', 'function'])) },
+  attributes: { to: required(resourceField('The workload', 'workload')) },
   outputs: { url: 'The address with the hostname' },
 } as const satisfies ResourceType
 

@@ -20,8 +20,6 @@ export const createRoutePart = (settings: WorkloadGatewaySettings): StackPart<'r
   wanted({ name, spec }) {
     if (settings.address === undefined) throw fault('workloads_off', `Could not route ${name}`)
     if (isOwnHost(name, settings.ownHosts)) throw hostTaken(name)
-    if (typeof spec.to === 'string' && !spec.to.startsWith(WORKLOAD))
-      throw fault('invalid_request', `Could not route ${name}: functions have no hosts yet`)
     return { to: attributeOf(spec.to, String) }
   },
   async assertFree(state, { account, name }) {

@@ -159,13 +159,7 @@ test('a block that is not served is refused with its place', async () => {
     ],
     [STACK().replaceAll(image, 'oci:/etc/passwd'), /:1:1: .*the operator's folder/],
     [STACK().replace('api.example.com', 'a.portal.localhost'), /:7:1: .*localhost is taken/],
-    [
-      `${STACK()}function "f" {\n file = "f.mjs"\n}\nroute "f.example.com" {\n to = function.f\n}`,
-      /:13:1: .*functions have no hosts yet/,
-    ],
   ]
-  mkdirSync(join(folder, 'api'), { recursive: true })
-  writeFileSync(join(folder, 'api/f.mjs'), 'export default () => new Response()\n')
   for (const [description, why] of refused) {
     const { code, stderr } = await plan(description)
     assert.equal(code, 1)
