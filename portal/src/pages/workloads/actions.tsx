@@ -9,7 +9,7 @@ import { Field } from '#console/parts/forms/field.tsx'
 import { FormDialog } from '#console/parts/forms/form-dialog.tsx'
 import { ResourceActions } from '#console/parts/resources/resource-actions.tsx'
 import { workloadsChanged } from './use-workloads.ts'
-import type { Workload } from './workload.ts'
+import { restCost, type Workload } from './workload.ts'
 
 const pathOf = ({ id }: Workload) => ({ workload: id })
 
@@ -29,7 +29,7 @@ export const Actions = ({ one }: { readonly one: Workload }) => (
       await call('DELETE /v1/workloads/:workload', { path: pathOf(one) })
       await workloadsChanged()
     }}
-    suspendWords={`${one.instances === 0 ? 'It is asleep' : 'Its instances end'}, and callers get 503 until it is resumed. Nothing is deleted, and ${one.volumes.length === 0 ? 'nothing costs' : 'the stored bytes of its volumes still cost'}.`}
+    suspendWords={`${one.instances === 0 ? 'It is asleep' : 'Its instances end'}, and callers get 503 until it is resumed. Nothing is deleted, and ${restCost(one)}.`}
     removeWords={`Its versions, its variables and its log are deleted${volumesToo(one)}, and its addresses answer no more.`}
     change="Scale and budget"
     dialog={(onClose) => <Change one={one} onClose={onClose} />}
@@ -72,7 +72,7 @@ function Change({ one, onClose }: Props) {
         label="Least instances"
         name="scale.min"
         min={0}
-        hint="0: it sleeps while nobody asks, and costs nothing."
+        hint="0: it sleeps while nobody asks, and only its stored bytes cost."
         value={min}
         onChange={setMin}
       />

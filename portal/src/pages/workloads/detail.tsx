@@ -17,10 +17,8 @@ import { HourlyEnergy } from './energy.tsx'
 import { WorkloadLog } from './log.tsx'
 import { Settings } from './settings.tsx'
 import { useIntervals, useWorkload, workloadsChanged } from './use-workloads.ts'
-import { shortImage, type Version, type Workload } from './workload.ts'
+import { restCost, shortImage, type Version, type Workload } from './workload.ts'
 import { WorkloadFacts } from './workload-facts.tsx'
-
-const VOLUMES_COST = 'the stored bytes of its volumes cost'
 
 export function Detail({ name }: { readonly name: string }) {
   const query = useWorkload(name)
@@ -40,7 +38,7 @@ export function Detail({ name }: { readonly name: string }) {
       <Loaded query={query} what="the workload">
         {(one) => (
           <div className="stack wide">
-            <Stopped one={one} {...(one.volumes.length > 0 && { costs: VOLUMES_COST })} />
+            <Stopped one={one} costs={restCost(one)} />
             <Pull one={one} />
             <Command label="Address" text={one.url} />
             <WorkloadFacts one={one} />
@@ -103,6 +101,6 @@ const Day = ({ one }: { readonly one: Workload }) => (
     query={useIntervals(one)}
     service="workloads"
     wakers={{ connection: 'a request', backup: 'a backup', change: 'a deployment or its scale' }}
-    aside={`While it sleeps, ${one.volumes.length === 0 ? 'it costs nothing' : `only ${VOLUMES_COST}`}; a request wakes it.`}
+    aside={`While it sleeps, only ${restCost(one)}; a request wakes it.`}
   />
 )
