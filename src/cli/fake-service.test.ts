@@ -63,7 +63,13 @@ const [shown, unbacked] = ['shown', 'unbacked'].map((name) =>
 const restoring = (step: string, done: number) => ({ step, done_bytes: done, total_bytes: 9 })
 /** The answers to the polls of a path, in order; the last answer stays. */
 const polled = (...answers: object[]) => answers.map((answer) => JSON.stringify(answer))
+/** The answer of a service that stops. */
+const AWAY = '{"title":"draining","detail":"No"}'
+const LOG = JSON.stringify({ object: 'list', data: [], cursor: '0' })
+const logOf = (text: string) =>
+  JSON.stringify({ data: [{ at: until, level: 'info', request_id: null, text }], cursor: '1' })
 const POLLS: Readonly<Record<string, readonly string[]>> = {
+  '/v1/functions/busy/logs': [logOf('one'), AWAY, logOf('two'), LOG],
   '/v1/databases/notes/backups/bkp_1': polled(
     { ...backup, done_bytes: 0, total_bytes: null },
     { ...backup, done_bytes: 45, total_bytes: 100 },
@@ -86,6 +92,10 @@ const POLLS: Readonly<Record<string, readonly string[]>> = {
   ),
 }
 const ANSWERS: Readonly<Record<string, string>> = {
+  '/v1/functions/quiet/logs': LOG,
+  '/v1/workloads/quiet/logs': LOG,
+  '/v1/deployments': page(),
+  '/v1/workloads': page(),
   '/v1/databases/shown': shown,
   '/v1/databases/shown/backups': JSON.stringify({
     object: 'list',
@@ -156,7 +166,8 @@ suite('commands at a service', () => {
         path === '/v1/events'
           ? (events.shift() ?? page())
           : (ANSWERS[`${method} ${path}`] ?? pollOf(path) ?? ANSWERS[url] ?? ANSWERS[path])
-      response.writeHead(answer === undefined ? 404 : 200, { 'content-type': 'application/json' })
+      const status = answer === undefined ? 404 : answer === AWAY ? 503 : 200
+      response.writeHead(status, { 'content-type': 'application/json' })
       response.end(answer ?? '{}')
     }).listen(0, '127.0.0.1')
     await once(server, 'listening')
@@ -194,6 +205,33 @@ suite('commands at a service', () => {
     const { code, out, told } = await ergon('account', 'export', '-')
     assert.deepEqual([code, out], [0, EXPORT], told)
     assert.ok(!existsSync(join(folder, '-')))
+  })
+
+  test('the log of what has never run, and an empty list, say so to people', async () => {
+    for (const words of [['fn', 'logs'], ['logs']]) {
+      const { code, out, told } = await ergon(...words, 'quiet')
+      assert.deepEqual([code, out, told], [0, '', 'quiet has written nothing yet\n'])
+      assert.deepEqual((await ergon(...words, 'quiet', '--json')).told, '')
+    }
+    for (const [noun, next] of [
+      ['deployments', 'There are no deployments yet: ergon deploy'],
+      ['workloads', 'There are no workloads yet: ergon deploy'],
+    ] as const) {
+      const { code, out, told } = await ergon(noun, 'list')
+      assert.deepEqual([code, out], [0, ''])
+      assert.ok(told.startsWith(next), told)
+    }
+  })
+
+  test('fn logs -f goes on when the service is back', async () => {
+    const child = start(process.execPath, DOOR, 'fn', 'logs', 'busy', '-f')
+    let out = ''
+    for await (const part of child.stdout) {
+      out += String(part)
+      if (out.includes('two')) break
+    }
+    child.kill()
+    assert.match(out, /info {2}- one\n.*info {2}- two\n/)
   })
 
   test('ledger does not print CSV where JSON is asked for', async () => {

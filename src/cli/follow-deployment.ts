@@ -2,8 +2,9 @@
 import { sleep } from '#base/clock.ts'
 import type { deploymentReply, DeploymentReply } from '#contract/deployments.ts'
 import type { CommandCall } from './call.ts'
-import { apiGet, ApiRefusal, Unreachable, replyOf } from './client.ts'
+import { apiGet, replyOf } from './client.ts'
 import { CommandError, EXIT, green, red, tell } from './output.ts'
+import { readPatiently } from './read-patiently.ts'
 
 type Step = DeploymentReply['steps'][number]
 
@@ -11,8 +12,6 @@ type Step = DeploymentReply['steps'][number]
 const LOOK_MS = 300
 const LOOK_MS_MAX = 2_000
 const SLOWER = 1.2
-/** A service that is away comes back, or the command ends. */
-const AWAY_MS = 60_000
 const ADDRESS_WIDTH = 26
 const INTERRUPTED = 130
 
@@ -45,24 +44,10 @@ export async function followDeployment(
       if (now.status !== 'running') return now
       await sleep(restMs)
       restMs = Math.min(restMs * SLOWER, LOOK_MS_MAX)
-      now = await lookAgain(options, id)
+      now = await readPatiently(() => getDeployment(options, id))
     }
   } finally {
     process.off('SIGINT', interrupted)
-  }
-}
-
-async function lookAgain(options: CommandCall['options'], id: string): Promise<DeploymentReply> {
-  const lastMs = performance.now() + AWAY_MS
-  for (;;) {
-    try {
-      return await getDeployment(options, id)
-    } catch (error) {
-      const isAway =
-        error instanceof Unreachable || (error instanceof ApiRefusal && error.status >= 500)
-      if (!isAway || performance.now() > lastMs) throw error
-      await sleep(LOOK_MS)
-    }
   }
 }
 

@@ -41,7 +41,7 @@ export const FUNCTIONS_COMMANDS: CommandList = {
       help: 'The newest lines that the function has written',
       options: [
         ['-f, --follow', 'go on with new lines'],
-        ['--limit <lines>', 'how many of those that are there (default 200)'],
+        ['--lines <lines>', 'how many of those that are there (default 200)'],
       ],
       load: () => import('#cli/commands/fn/logs.ts'),
     },

@@ -20,7 +20,7 @@ export const WORKLOADS_COMMANDS: CommandList = {
     },
     {
       usage: 'logs <workload>',
-      help: 'The newest lines that a workload has written',
+      help: 'The newest lines that a workload has written; of a function: ergon fn logs',
       options: [
         ['-f, --follow', 'go on with new lines'],
         ['--lines <lines>', 'how many of those that are there (default 200)'],

@@ -42,5 +42,6 @@ function summary(file: string, { resources }: ResourceStack): string {
   const lines = resources.map(({ address, needs }) =>
     needs.length === 0 ? `  ${address}` : `  ${address}  after ${needs.join(', ')}`,
   )
-  return [`${green('ok')} ${file}: ${resources.length} resources`, ...lines].join('\n')
+  const count = `${resources.length} resource${resources.length === 1 ? '' : 's'}`
+  return [`${green('ok')} ${file}: ${count}`, ...lines].join('\n')
 }

@@ -2,7 +2,7 @@
 import type { deploymentList } from '#contract/deployments.ts'
 import { textOption, type CommandCall } from '#cli/call.ts'
 import { apiGet, replyOf } from '#cli/client.ts'
-import { print, printJson, table } from '#cli/output.ts'
+import { print, printJson, table, tell } from '#cli/output.ts'
 
 export async function run({ options }: CommandCall): Promise<void> {
   const stack = textOption(options, 'stack')
@@ -12,6 +12,8 @@ export async function run({ options }: CommandCall): Promise<void> {
   })
   const list = replyOf<typeof deploymentList>(await apiGet(options, `/v1/deployments?${query}`))
   if (options.json) return printJson(list)
+  if (list.data.length === 0)
+    return tell('There are no deployments yet: ergon deploy, in a folder with ergon.hcl')
   const rows = list.data.map(({ id, stack: of, status, changes, created_at: at }) => [
     id,
     of,

@@ -6,7 +6,8 @@ import { listWorkloads } from '#cli/workloads.ts'
 export async function run({ options }: CommandCall): Promise<void> {
   const list = await listWorkloads(options)
   if (options.json) return printJson(list)
-  if (list.data.length === 0) return tell('There are no workloads yet')
+  if (list.data.length === 0)
+    return tell('There are no workloads yet: ergon deploy, in a folder with ergon.hcl')
   const rows = list.data.map((one) => [
     one.name,
     one.status,
