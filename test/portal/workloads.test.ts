@@ -1,5 +1,5 @@
 // The pages of workloads and deployments in a browser: a stack that `ergon deploy` made, its log, versions, budget,
-// suspension and deletion, and a deployment that fails.
+// suspension and deletion, a deployment that fails, and one that is cancelled.
 import assert from 'node:assert/strict'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -213,6 +213,45 @@ describe('pages of workloads', { skip: withoutBrowser }, () => {
     await answers(200, 'hello from version one\n')
   })
 
+  test('the button of a running deployment cancels it, once the question is answered', async () => {
+    const { page } = ada
+    // The workload's port never opens, so its step runs for minutes.
+    const description = `workload "never" {
+      image   = "oci:${folder}/images/server:v1"
+      command = ["/bin/sh", "-c", "while :; do sleep 1; done"]
+    }
+    webhook "after" {
+      url         = "https://example.com/ergon"
+      events      = ["balance.low"]
+      description = workload.never.url
+    }`
+    await touch(ada)
+    const request = { stack: 'stopped', description }
+    const { id } = done(await ada.ask('POST', '/v1/deployments', request), 201)
+    const statusNow = async () =>
+      done(await ada.ask('GET', `/v1/deployments/${String(id)}`), 200)['status']
+    await go(`/deployments/${String(id)}`)
+    await row('workload.never').locator('.state', { hasText: 'Running' }).waitFor()
+    await page.getByText('0 of 2 steps are done.').waitFor()
+    await press('Cancel')
+    await page.getByText('No further step begins.').waitFor()
+    await check('the question before a cancellation')
+    await press('Keep it')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    assert.equal(await statusNow(), 'running')
+    await press('Cancel')
+    await press('Cancel it')
+    await state('Cancelled').waitFor()
+    await page.getByText('0 done, 1 failed, 1 not done.').waitFor()
+    await row('workload.never').getByText('deployment_cancelled').waitFor()
+    await row('webhook.after').locator('.state', { hasText: 'Not done' }).waitFor()
+    await page.getByRole('button', { name: 'Cancel', exact: true }).waitFor({ state: 'detached' })
+    assert.equal(await statusNow(), 'cancelled')
+    assert.deepEqual(done(await ada.ask('GET', '/v1/webhooks'), 200)['data'], [])
+    await check('a cancelled deployment')
+    done(await ada.ask('DELETE', '/v1/workloads/never'), 200)
+  })
+
   test('the budget and scale of a workload are changed; it is suspended and resumed', async () => {
     const { page } = ada
     await go('/workloads/api')
@@ -268,11 +307,19 @@ describe('pages of workloads', { skip: withoutBrowser }, () => {
       await go('/workloads/keeps')
       await state('Ready').waitFor()
       await page.getByText(/^data at \/data, [\d.]+.[kM]?B of 16.0.MB$/).waitFor()
-      await page.getByText('While it sleeps, only the stored bytes of its volumes cost').waitFor()
+      await page
+        .getByText('While it sleeps, only the stored bytes of its images and volumes cost')
+        .waitFor()
       await press('Suspend')
-      await page.getByText('the stored bytes of its volumes still cost').waitFor()
+      await page
+        .getByText('Nothing is deleted, and the stored bytes of its images and volumes cost')
+        .waitFor()
       await press('Suspend it')
-      await page.getByText('Nothing is deleted, and the stored bytes of its volumes cost').waitFor()
+      await page
+        .getByText(
+          'Callers get 503. Nothing is deleted, and the stored bytes of its images and volumes cost',
+        )
+        .waitFor()
       await press('Delete')
       await page.getByText(/, and the data of its volumes: data \([\d.]+.[kM]?B\), and/).waitFor()
       await page.getByLabel('Type keeps to go on').fill('keeps')
