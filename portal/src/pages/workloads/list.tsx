@@ -17,8 +17,7 @@ import { shortImage, type Workload } from './workload.ts'
 
 const FIRST = `cat > ergon.hcl <<'END'
 workload "api" {
-  image         = "docker.io/library/nginx:1.29"
-  port          = 80
+  image         = "docker.io/traefik/whoami:v1.10"
   energy_budget = "250 kJ/day"
 }
 END
@@ -37,7 +36,7 @@ export const List = () => (
         label="Deploy what the description file says"
       >
         An image that runs as a container, in a folder whose <code>ergon.hcl</code> has a block{' '}
-        <code>workload</code>. One that sleeps costs nothing.
+        <code>workload</code>. While it sleeps, only its stored bytes cost.
       </DeployedList>
       <Registries />
     </div>
