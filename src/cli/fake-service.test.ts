@@ -95,6 +95,7 @@ const ANSWERS: Readonly<Record<string, string>> = {
   '/v1/functions/quiet/logs': LOG,
   '/v1/workloads/quiet/logs': LOG,
   '/v1/deployments': page(),
+  'POST /v1/workloads/api/scale': '{"scale":{"min":1,"max":5,"target_requests":20}}',
   '/v1/workloads': page(),
   '/v1/databases/shown': shown,
   '/v1/databases/shown/backups': JSON.stringify({
@@ -154,14 +155,18 @@ suite('commands at a service', () => {
   const folder = mkdtempSync(join(tmpdir(), 'ergon-typed-'))
   let server: Server
   let events: string[] = []
+  /** The last body of each method and path. */
+  const bodies = new Map<string, string>()
   const polls = new Map(Object.entries(POLLS).map(([path, answers]) => [path, [...answers]]))
   const pollOf = (path: string) => {
     const left = polls.get(path)
     return left !== undefined && left.length > 1 ? left.shift() : left?.[0]
   }
   before(async () => {
-    server = createServer(({ url = '', method = '' }, response) => {
+    server = createServer(async (request, response) => {
+      const { url = '', method = '' } = request
       const path = url.split('?')[0] ?? ''
+      bodies.set(`${method} ${path}`, await text(request))
       const answer =
         path === '/v1/events'
           ? (events.shift() ?? page())
@@ -221,6 +226,16 @@ suite('commands at a service', () => {
       assert.deepEqual([code, out], [0, ''])
       assert.ok(told.startsWith(next), told)
     }
+  })
+
+  test('scale sends each of its options', async () => {
+    const numbers = ['--min', '1', '--max', '5', '--target-requests', '20']
+    const { code, told } = await ergon('scale', 'api', ...numbers)
+    assert.equal(code, 0, told)
+    const asked = JSON.parse(bodies.get('POST /v1/workloads/api/scale') ?? '') as unknown
+    assert.deepEqual(asked, { min: 1, max: 5, target_requests: 20 })
+    const wrong = await ergon('scale', 'api', '--target-requests', 'many')
+    assert.deepEqual([wrong.code, /--target-requests: many/.test(wrong.told)], [2, true])
   })
 
   test('fn logs -f goes on when the service is back', async () => {

@@ -9,7 +9,7 @@ export async function run({ options, words: [name = ''] }: CommandCall): Promise
     if (text === undefined) return []
     if (/^\d{1,3}$/.test(text)) return [[field, Number(text)]]
     throw new CommandError(
-      `Not a number for --${option}: ${text}`,
+      `Not a number for --${field.replace('_', '-')}: ${text}`,
       EXIT.usage,
       `ergon scale ${name} --min 1`,
     )
@@ -24,5 +24,5 @@ export async function run({ options, words: [name = ''] }: CommandCall): Promise
     )
 }
 
-/** The fields of a scale by the names of options. */
-const FIELDS = { min: 'min', max: 'max', 'target-requests': 'target_requests' }
+/** The fields of a scale by the names of options, as commander gives them. */
+const FIELDS = { min: 'min', max: 'max', targetRequests: 'target_requests' }
