@@ -50,8 +50,12 @@ function readText(file: string): string {
       throw new RangeError(`it has more than ${FILE_BYTES_MAX} bytes`)
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(readFileSync(file))
   } catch (error) {
-    const message = `Could not read the description ${file}: ${messageOf(error)}`
-    throw new CommandError(message, EXIT.failed, 'ergon validate path/to/ergon.hcl')
+    const isMissing = (error as { code?: string }).code === 'ENOENT'
+    throw new CommandError(
+      `Could not read the description ${file}: ${isMissing ? 'there is no such file' : messageOf(error)}`,
+      EXIT.failed,
+      'go to the folder of ergon.hcl, or name the path of the file',
+    )
   }
 }
 

@@ -37,6 +37,10 @@ export const waitForWorkload = (
 
 const COMMANDS = { show: 'ergon workloads show', logs: 'ergon logs', resume: 'ergon resume' }
 
+/** Its whole size is known once the manifest is there. */
+const pullText = ({ done_bytes: done, total_bytes: total }: NonNullable<Workload['pull']>) =>
+  total === 0 ? `${mbText(done)} so far` : `${mbText(done)} of ${mbText(total)}`
+
 /** A line for each thing that a user asks of a workload; --json has all. */
 export function printWorkload(one: Workload): void {
   const { pull } = one
@@ -44,9 +48,7 @@ export function printWorkload(one: Workload): void {
     ['name', one.name],
     ['id', one.id],
     ['status', statusText(one)],
-    ...(pull === null
-      ? []
-      : [['pulling', `${mbText(pull.done_bytes)} of ${mbText(pull.total_bytes)}`] as const]),
+    ...(pull === null ? [] : [['pulling', pullText(pull)] as const]),
     ['address', [one.url, ...one.routes].join(', ')],
     ['image', one.image],
     ['digest', one.digest ?? 'not pulled yet'],

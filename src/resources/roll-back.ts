@@ -14,17 +14,16 @@ export type RollBack = (
 
 /**
  * Rolls a resource back, with the entry in the audit log. Throws `notFound` where there is no such version, and what
- * `refusalOf` makes of an error. `condition` follows the version in the words of the first.
+ * `refusalOf` makes of an error.
  */
 export const rollBackOf =
   (product: {
     readonly kind: string
     readonly notFound: Code
-    readonly condition?: string
     readonly refusalOf: (error: unknown, name: string) => unknown
   }): RollBack =>
   async (transaction, call, { resource: { id, name }, change: { version: asked } }) => {
-    const { kind, notFound, condition = '', refusalOf } = product
+    const { kind, notFound, refusalOf } = product
     const { rows } = await transaction
       .query<{ version: number | null }>(`select roll_back_${kind}($1, $2) as version`, [
         id,
@@ -36,7 +35,7 @@ export const rollBackOf =
     const version = rows[0]?.version ?? undefined
     if (version === undefined) {
       const words = asked === undefined ? 'version before the live one' : `version ${asked}`
-      throw fault(notFound, `Could not roll "${name}" back: there is no ${words}${condition}`)
+      throw fault(notFound, `Could not roll "${name}" back: there is no ${words}`)
     }
     await recordAct(transaction, call, {
       action: `${kind}.rollback`,

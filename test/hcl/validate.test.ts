@@ -109,7 +109,10 @@ test('ergon validate tells a fault with its line, and what it cannot read', asyn
   )
   const missing = await ergon('validate', 'c.hcl')
   assert.deepEqual(
-    [missing.code, /Could not read the description c\.hcl/.test(missing.stderr)],
+    [
+      missing.code,
+      /Could not read the description c\.hcl: there is no such file\n/.test(missing.stderr),
+    ],
     [1, true],
   )
   const wrong = await ergon('validate', 'b.hcl', '--var', 'x')

@@ -2,10 +2,14 @@
 import { account, caller, final, service, type ErrorTable } from '#contract/error-entry.ts'
 
 export const WORKLOADS_ERRORS = {
-  workload_not_found: caller(404, 'Check the name: `ergon workloads list`.', 'not_found_error'),
+  workload_not_found: caller(
+    404,
+    'Check the name: `ergon workloads list`. Functions and databases have commands of their own: `ergon fn`, `ergon db`.',
+    'not_found_error',
+  ),
   workload_version_not_found: caller(
     404,
-    'Choose a version that is kept: `ergon workloads show`.',
+    'Choose a version that is kept, and whose volumes are there: `ergon workloads show`.',
     'not_found_error',
   ),
   image_refused: caller(

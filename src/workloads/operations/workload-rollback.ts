@@ -8,7 +8,6 @@ import { volumeQuota } from '#workloads/volumes/volume-quota.ts'
 const rollBack = rollBackOf({
   kind: 'workload',
   notFound: 'workload_version_not_found',
-  condition: ' whose volumes are there',
   refusalOf: workloadRefusal,
 })
 

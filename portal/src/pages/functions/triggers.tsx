@@ -1,6 +1,7 @@
 // What runs a function beside requests: new objects of buckets and times; and the runs that failed for good.
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { counted } from '#console/figures/time.ts'
 import { Loaded } from '#console/parts/page/loaded.tsx'
 import { Section } from '#console/parts/page/section.tsx'
 import type { Deployed } from './function.ts'
@@ -10,7 +11,7 @@ import { useFailures } from './use-functions.ts'
 export function Triggers({ one }: { readonly one: Deployed }) {
   const { on, schedule, runs_waiting: waiting } = one
   return (
-    <Section title="Triggers" aside={waiting === 0 ? undefined : `${waiting} runs wait`}>
+    <Section title="Triggers" aside={waitWords(waiting)}>
       <div className="stack">
         {on.length === 0 && schedule === null ? (
           <p className="small">
@@ -37,6 +38,9 @@ export function Triggers({ one }: { readonly one: Deployed }) {
     </Section>
   )
 }
+
+const waitWords = (runs: number): string | undefined =>
+  runs === 0 ? undefined : `${counted(runs, 'run')} ${runs === 1 ? 'waits' : 'wait'}`
 
 const Pair = ({ term, children }: { readonly term: string; readonly children: ReactNode }) => (
   <>
