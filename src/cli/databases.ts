@@ -2,6 +2,7 @@
 import { sleep } from '#base/clock.ts'
 import { CHANGE_UNDER_WAY, isUnpaidReason } from '#contract/passing-reasons.ts'
 import { apiGet, apiPatch, replyOf } from './client.ts'
+import { interruptible } from './interruptible.ts'
 import { CommandError, EXIT, printLabelled, type LabelledText } from './output.ts'
 import type { GlobalOptions } from './profile.ts'
 import type { backupList, backupReply, databaseReply, databaseUrl } from '#contract/databases.ts'
@@ -54,24 +55,25 @@ const LOOK_MS = 200
  * Waits until the database has a status, and no upgrade waits; `seen` gets the database of each poll. Throws a
  * CommandError where it fails or takes too long.
  */
-export async function waitForStatus(
+export const waitForStatus = (
   options: GlobalOptions,
   name: string,
   wanted: 'deployed' | 'suspended',
   seen: (database: Database) => void = () => undefined,
-): Promise<Database> {
-  const lastMs = performance.now() + WAIT_MS
-  for (;;) {
-    const database = await getDatabase(options, name)
-    seen(database)
-    if (database.status === wanted && !database.upgrading) return database
-    const error =
-      whyNot(database, wanted) ??
-      (performance.now() > lastMs ? stillWaiting(database, wanted) : undefined)
-    if (error !== undefined) throw error
-    await sleep(LOOK_MS)
-  }
-}
+): Promise<Database> =>
+  interruptible(`The service goes on: ergon db show ${name}`, async () => {
+    const lastMs = performance.now() + WAIT_MS
+    for (;;) {
+      const database = await getDatabase(options, name)
+      seen(database)
+      if (database.status === wanted && !database.upgrading) return database
+      const error =
+        whyNot(database, wanted) ??
+        (performance.now() > lastMs ? stillWaiting(database, wanted) : undefined)
+      if (error !== undefined) throw error
+      await sleep(LOOK_MS)
+    }
+  })
 
 type AwaitedDatabase = Pick<Database, 'name' | 'status' | 'reason'>
 

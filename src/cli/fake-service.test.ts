@@ -7,6 +7,7 @@ import { createServer, type Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { setTimeout as pause } from 'node:timers/promises'
 import { after, before, suite, test } from 'node:test'
 
 const DOOR = join(import.meta.dirname, 'ergon.mjs')
@@ -63,6 +64,8 @@ const [shown, unbacked] = ['shown', 'unbacked'].map((name) =>
 const restoring = (step: string, done: number) => ({ step, done_bytes: done, total_bytes: 9 })
 /** The answers to the polls of a path, in order; the last answer stays. */
 const polled = (...answers: object[]) => answers.map((answer) => JSON.stringify(answer))
+/** Its work never ends. */
+const slow = { name: 'slow', status: 'deploying', reason: null, version: 1, live_version: null }
 /** The answer of a service that stops. */
 const AWAY = '{"title":"draining","detail":"No"}'
 const LOG = JSON.stringify({ object: 'list', data: [], cursor: '0' })
@@ -93,6 +96,12 @@ const POLLS: Readonly<Record<string, readonly string[]>> = {
 }
 const ANSWERS: Readonly<Record<string, string>> = {
   '/v1/functions/quiet/logs': LOG,
+  '/v1/functions': page(),
+  'PATCH /v1/functions/slow': '{}',
+  '/v1/functions/slow': JSON.stringify({ ...slow, versions: [] }),
+  'POST /v1/databases/slow/backups': '{"id":"bkp_2"}',
+  '/v1/databases/slow/backups/bkp_2': JSON.stringify({ ...backup, done_bytes: 0 }),
+  '/v1/databases/slow': JSON.stringify(slow),
   '/v1/workloads/quiet/logs': LOG,
   '/v1/deployments': page(),
   'POST /v1/workloads/api/scale': '{"scale":{"min":1,"max":5,"target_requests":20}}',
@@ -226,6 +235,35 @@ suite('commands at a service', () => {
       assert.deepEqual([code, out], [0, ''])
       assert.ok(told.startsWith(next), told)
     }
+  })
+
+  test('a command that ^C ends says that the service goes on, and how to look', async () => {
+    for (const [words, path, next] of [
+      ['fn resume slow', '/v1/functions/slow', 'ergon fn show slow'],
+      ['db create slow', '/v1/databases/slow', 'ergon db show slow'],
+      ['db backup create slow', '/v1/databases/slow/backups/bkp_2', 'ergon db backup list slow'],
+      ['db restore x --as slow', '/v1/databases/slow', 'ergon db show slow'],
+    ] as const) {
+      bodies.delete(`GET ${path}`)
+      const child = start(process.execPath, DOOR, ...words.split(' '))
+      const outcome = outcomeOf(child)
+      // The command waits from its first poll on.
+      while (!bodies.has(`GET ${path}`) && child.exitCode === null) await pause(20)
+      child.kill('SIGINT')
+      const { code, told } = await outcome
+      assert.deepEqual([code, told.includes(`goes on: ${next}\n`)], [130, true], told)
+    }
+  })
+
+  test('fn deploy takes its file behind variables and triggers, too', async () => {
+    writeFileSync(join(folder, 'typed.mjs'), 'export default () => new Response()\n')
+    const words = '--env A=1 --env B=2 --on bucket/b/object-created typed.mjs'.split(' ')
+    const { told } = await ergon('fn', 'deploy', ...words)
+    const { name, env, on } = JSON.parse(bodies.get('POST /v1/functions') ?? '{}') as {
+      readonly [member: string]: unknown
+    }
+    const wanted = ['typed', { A: '1', B: '2' }, ['bucket/b/object-created']]
+    assert.deepEqual([name, env, on], wanted, told)
   })
 
   test('scale sends each of its options', async () => {

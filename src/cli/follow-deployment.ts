@@ -3,6 +3,7 @@ import { sleep } from '#base/clock.ts'
 import type { deploymentReply, DeploymentReply } from '#contract/deployments.ts'
 import type { CommandCall } from './call.ts'
 import { apiGet, replyOf } from './client.ts'
+import { interruptible } from './interruptible.ts'
 import { CommandError, EXIT, green, red, tell } from './output.ts'
 import { readPatiently } from './read-patiently.ts'
 
@@ -13,7 +14,6 @@ const LOOK_MS = 300
 const LOOK_MS_MAX = 2_000
 const SLOWER = 1.2
 const ADDRESS_WIDTH = 26
-const INTERRUPTED = 130
 
 export const deploymentPath = (id: string): string => `/v1/deployments/${encodeURIComponent(id)}`
 
@@ -29,14 +29,10 @@ export async function followDeployment(
   begun: DeploymentReply,
 ): Promise<DeploymentReply> {
   const { id } = begun
-  const interrupted = () => {
-    tell(`\nThe deployment goes on: ergon deployments show ${id} --watch`)
-    tell(`It ends by: ergon deployments cancel ${id}`)
-    process.exit(INTERRUPTED)
-  }
-  process.once('SIGINT', interrupted)
+  const words = `The deployment goes on: ergon deployments show ${id} --watch
+It ends by: ergon deployments cancel ${id}`
   const shownSteps = new Map<string, Step['status']>()
-  try {
+  return await interruptible(words, async () => {
     let now = begun
     let restMs = LOOK_MS
     for (;;) {
@@ -46,9 +42,7 @@ export async function followDeployment(
       restMs = Math.min(restMs * SLOWER, LOOK_MS_MAX)
       now = await readPatiently(() => getDeployment(options, id))
     }
-  } finally {
-    process.off('SIGINT', interrupted)
-  }
+  })
 }
 
 const WORDS: Readonly<Record<string, string>> = {

@@ -1,6 +1,7 @@
 // Functions that the commands of functions share.
 import { sourceName } from '#contract/source-file.ts'
 import { apiGet, apiPatch, replyOf } from './client.ts'
+import { interruptible } from './interruptible.ts'
 import { mbText, printLabelled } from './output.ts'
 import type { GlobalOptions } from './profile.ts'
 import { answeringText, budgetText, statusText, versionTexts, waitForVersion } from './versions.ts'
@@ -34,7 +35,10 @@ export const waitForFunction = (
   options: GlobalOptions,
   name: string,
   version?: number,
-): Promise<DeployedFunction> => waitForVersion(() => getFunction(options, name), COMMANDS, version)
+): Promise<DeployedFunction> =>
+  interruptible(`The service goes on: ${COMMANDS.show} ${name}`, () =>
+    waitForVersion(() => getFunction(options, name), COMMANDS, version),
+  )
 
 const COMMANDS = { show: 'ergon fn show', logs: 'ergon fn logs', resume: 'ergon fn resume' }
 

@@ -9,15 +9,23 @@ import {
   type Backup,
   type Database,
 } from './databases.ts'
+import { interruptible } from './interruptible.ts'
 import { CommandError, EXIT, printJson, tell, tellStep, withProgressBar } from './output.ts'
 import type { GlobalOptions } from './profile.ts'
 import type { backupReply } from '#contract/databases.ts'
 
 const LOOK_MS = 250
 
+/** Work with a bar that ^C leaves to the service, with these words. */
+const barred = <T>(
+  words: string,
+  options: GlobalOptions,
+  work: Parameters<typeof withProgressBar<T>>[0],
+): Promise<T> => interruptible(words, () => withProgressBar(work, options))
+
 /** Waits until a backup is done. Throws a CommandError with the reason of a failed one. */
 export const waitForBackup = (options: GlobalOptions, name: string, id: string): Promise<Backup> =>
-  withProgressBar(async (bar) => {
+  barred(`The backup goes on: ergon db backup list ${name}`, options, async (bar) => {
     for (;;) {
       const backup = replyOf<typeof backupReply>(await apiGet(options, backupsPath(name, id)))
       if (backup.status === 'done') return backup
@@ -26,7 +34,7 @@ export const waitForBackup = (options: GlobalOptions, name: string, id: string):
       bar.show(`backup of ${name}`, backup.done_bytes, backup.total_bytes ?? undefined)
       await sleep(LOOK_MS)
     }
-  }, options)
+  })
 
 export type RestoreFrom = {
   readonly database: string
@@ -43,20 +51,24 @@ export async function makeFrom(
   const { name } = made
   const what = `restore of ${name}`
   let shownWords: string | undefined
-  const database = await withProgressBar(async (bar) => {
-    for (;;) {
-      const found = await getDatabase(options, name)
-      if (found.status === 'deployed') return found
-      if (found.status === 'failed') return await giveUp(options, found, made.from.database)
-      const { step = 'copy', done_bytes: done = 0, total_bytes: total } = found.restore ?? {}
-      const words = RESTORE_STEPS[step]
-      bar.show(what, done, total ?? undefined)
-      if (words !== undefined) bar.erase()
-      if (words !== undefined && words !== shownWords) tellStep(options, `${what}: ${words}`)
-      shownWords = words
-      await sleep(LOOK_MS)
-    }
-  }, options)
+  const database = await barred(
+    `The service goes on: ergon db show ${name}`,
+    options,
+    async (bar) => {
+      for (;;) {
+        const found = await getDatabase(options, name)
+        if (found.status === 'deployed') return found
+        if (found.status === 'failed') return await giveUp(options, found, made.from.database)
+        const { step = 'copy', done_bytes: done = 0, total_bytes: total } = found.restore ?? {}
+        const words = RESTORE_STEPS[step]
+        bar.show(what, done, total ?? undefined)
+        if (words !== undefined) bar.erase()
+        if (words !== undefined && words !== shownWords) tellStep(options, `${what}: ${words}`)
+        shownWords = words
+        await sleep(LOOK_MS)
+      }
+    },
+  )
   if (options.json === true) return printJson(database)
   tell(`${name} is ready: ergon db psql ${name}`)
 }

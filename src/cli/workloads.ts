@@ -1,5 +1,6 @@
 // Functions that the commands of workloads share.
 import { apiGet, apiPost, replyOf } from './client.ts'
+import { interruptible } from './interruptible.ts'
 import { mbText, printLabelled } from './output.ts'
 import { sizeText } from '#contract/sizes.ts'
 import type { GlobalOptions } from './profile.ts'
@@ -33,7 +34,10 @@ export const waitForWorkload = (
   options: GlobalOptions,
   name: string,
   version: number,
-): Promise<Workload> => waitForVersion(() => getWorkload(options, name), COMMANDS, version)
+): Promise<Workload> =>
+  interruptible(`The service goes on: ${COMMANDS.show} ${name}`, () =>
+    waitForVersion(() => getWorkload(options, name), COMMANDS, version),
+  )
 
 const COMMANDS = { show: 'ergon workloads show', logs: 'ergon logs', resume: 'ergon resume' }
 

@@ -17,12 +17,17 @@ export const FUNCTIONS_COMMANDS: CommandList = {
         ['--memory <size>', 'its memory, such as 128MB (default) up to 1GiB'],
         ['--timeout <seconds>', 'the longest time of a request (default 30)'],
         [
-          '--on <trigger...>',
-          'run it for new objects: bucket/photos/object-created; none: no more',
+          '--on <trigger>',
+          'run it for new objects: bucket/photos/object-created; repeatable; none: no more',
+          'repeated',
         ],
         ['--schedule <times>', 'run it at times of UTC, such as "*/5 * * * *"; none: no more'],
         ['--concurrency <requests>', 'requests that run at once (default 20; 1 for Lambda)'],
-        ['--env <assignment...>', 'a variable as NAME=value; all of them, when one is given'],
+        [
+          '--env <assignment>',
+          'a variable as NAME=value; repeatable; all of them, when one is given',
+          'repeated',
+        ],
         [
           '--energy-budget <energy>',
           'the most energy that it may use on a day of UTC, such as "10 kJ/day"',
