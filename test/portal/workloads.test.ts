@@ -218,7 +218,7 @@ describe('pages of workloads', { skip: withoutBrowser }, () => {
     // The workload's port never opens, so its step runs for minutes.
     const description = `workload "never" {
       image   = "oci:${folder}/images/server:v1"
-      command = ["/bin/sh", "-c", "while :; do sleep 1; done"]
+      command = ["/usr/bin/perl", "-e", "sleep"]
     }
     webhook "after" {
       url         = "https://example.com/ergon"

@@ -45,7 +45,11 @@ const COLUMNS: readonly Column<Deployed>[] = [
     under: ({ route }) => route,
   }),
   stateColumn<Deployed>(stateOf),
-  { title: 'Route', className: 'wide-only id', cell: ({ route }) => route },
+  {
+    title: 'Route',
+    className: 'wide-only',
+    cell: ({ route }) => <span className="id">{route}</span>,
+  },
   {
     title: 'Version',
     className: 'num wide-only',
