@@ -8,7 +8,6 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { INGRESS } from '#ingress/ingress-cell.ts'
 import { serveAgent } from '#node/agent-socket/serve-agent.ts'
-import { lineOf } from '#node/agent-socket/json-lines.ts'
 import { startLoadClient, type LoadClient } from './load.ts'
 import { median, type Bar, type Section } from './report.ts'
 import { freePort, installPeers, ofProcess, PEERS, type Target } from './targets.ts'
@@ -33,11 +32,8 @@ export async function runIngress(isQuick = false): Promise<Section> {
   const upstream = forked('unix-upstream.ts', [socket])
   await upstream.listening
   const agentSocket = join(folder, 'agent')
-  const agent = await serveAgent(
-    { socketPath: agentSocket, secret: SECRET },
-    (_request, response) => {
-      response.writeHead(200).write(lineOf({ address: `unix:${socket}`, cell: 'fn-bench-1' }))
-    },
+  const agent = await serveAgent({ socketPath: agentSocket, secret: SECRET }, (request) =>
+    request.say({ address: `unix:${socket}`, cell: 'fn-bench-1' }),
   )
   try {
     started.push(await startForked(BARE, 'unix-undici-proxy.ts', [socket]))

@@ -1,6 +1,8 @@
 // The HTTP server of a unix socket: every socket of ours listens, reads bodies, answers in JSON and closes by it.
+import { once } from 'node:events'
 import { chmodSync, rmSync } from 'node:fs'
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
+import type { Server as NetServer } from 'node:net'
 import { createServer } from './node-http.ts'
 
 export type UnixServerOptions = {
@@ -20,13 +22,12 @@ export interface UnixServer {
   readonly server: Server
 }
 
-/** Listens on a socket, in the place of one that a killed process has left. */
+/** Answers requests of HTTP on a socket. */
 export async function serveUnix(
   options: UnixServerOptions,
   answer: RequestListener,
 ): Promise<UnixServer> {
-  const { socket, mode, connectionsMax, headersTimeoutMs, requestTimeoutMs } = options
-  rmSync(socket, { force: true })
+  const { connectionsMax, headersTimeoutMs, requestTimeoutMs } = options
   const server = createServer(
     {
       ...(headersTimeoutMs !== undefined && { headersTimeout: headersTimeoutMs }),
@@ -35,14 +36,7 @@ export async function serveUnix(
     answer,
   )
   if (connectionsMax !== undefined) server.maxConnections = connectionsMax
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(socket, () => {
-      server.off('error', reject)
-      resolve()
-    })
-  })
-  if (mode !== undefined) chmodSync(socket, mode)
+  await listenUnix(server, options)
   return {
     server,
     close: () =>
@@ -51,6 +45,17 @@ export async function serveUnix(
         server.closeAllConnections()
       }),
   }
+}
+
+/** Any server on a socket, in the place of one that a killed process has left. */
+export async function listenUnix(
+  server: NetServer,
+  { socket, mode }: Pick<UnixServerOptions, 'socket' | 'mode'>,
+): Promise<void> {
+  rmSync(socket, { force: true })
+  server.listen(socket)
+  await once(server, 'listening')
+  if (mode !== undefined) chmodSync(socket, mode)
 }
 
 /** The whole body. Throws what `tooLarge` makes when it has more bytes than `bytesMax`. */

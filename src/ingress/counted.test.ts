@@ -9,7 +9,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { createServer } from '#base/node-http.ts'
-import { lineOf } from '#node/agent-socket/json-lines.ts'
 import { serveAgent } from '#node/agent-socket/serve-agent.ts'
 
 const PAGE = Buffer.alloc(4096, 'x')
@@ -28,10 +27,10 @@ async function start(t: TestContext) {
     instance.close()
   })
   const agent = { socketPath: join(folder, 'agent'), secret: 'secret' }
-  const server = await serveAgent(agent, ({ url }, response) => {
-    const cell = url?.split('/')[1]?.replace('_', '-')
+  const server = await serveAgent(agent, (request) => {
+    const cell = request.path.split('/')[1]?.replace('_', '-')
     const address = `unix:${join(folder, 'instance')}`
-    response.writeHead(200).write(lineOf({ address, cell: `${cell}-1` }))
+    request.say({ address, cell: `${cell}-1` })
   })
   const child = fork(join(import.meta.dirname, 'counting-ingress.fixture.ts'), [
     agent.socketPath,

@@ -1,13 +1,11 @@
 // The instances of one resource at an agent of their own: how many are asked for, which one gets a request, and which ones go.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
-import type { ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { lineOf } from '#node/agent-socket/json-lines.ts'
-import { serveAgent } from '#node/agent-socket/serve-agent.ts'
+import { serveAgent, type OpenRequest } from '#node/agent-socket/serve-agent.ts'
 import { createCausedByCells } from '#node/meter/caused-by-cells.ts'
 import { RequestEnding } from './request-ending.ts'
 import { ServiceStartFault } from './start-failure.ts'
@@ -22,21 +20,20 @@ const scale = { min: 0, max: 3, target: 2 }
 /** An agent that has the numbers of the instances in use, and answers by `reply`. */
 async function agentOf(
   t: TestContext,
-  reply = (nth: number, response: ServerResponse): unknown =>
-    response.write(lineOf({ address: `unix:/none/${nth}`, cell: `wl-a-${nth}` })),
+  reply = (nth: number, request: OpenRequest): unknown =>
+    request.say({ address: `unix:/none/${nth}`, cell: `wl-a-${nth}` }),
 ) {
   const folder = mkdtempSync(join(tmpdir(), 'ergon-fleet-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const agent = { socketPath: join(folder, 'agent'), secret: 'secret' }
-  const used = new Map<number, ServerResponse>()
+  const used = new Map<number, OpenRequest>()
   let asked = 0
-  const server = await serveAgent(agent, (request, response) => {
+  const server = await serveAgent(agent, (request) => {
     asked++
-    const nth = Number(request.url?.split('/').at(-1))
-    used.set(nth, response)
-    response.once('close', () => used.get(nth) === response && used.delete(nth))
-    response.writeHead(200)
-    reply(nth, response)
+    const nth = Number(request.path.split('/').at(-1))
+    used.set(nth, request)
+    request.whenEnded(() => used.get(nth) === request && used.delete(nth))
+    reply(nth, request)
   })
   t.after(() => server.close())
   const uses = createInstanceUses(
@@ -125,8 +122,8 @@ test('an instance that does not answer is asked last, and another one takes its 
 
 test('a further instance that is refused costs no request, and is not asked for again at once', async (t) => {
   const refusal = { refused: 'workload_busy', message: 'Could not start another instance: x' }
-  const agent = await agentOf(t, (nth, response) =>
-    nth === 1 ? response.write(lineOf({ address: 'unix:/none/1' })) : response.end(lineOf(refusal)),
+  const agent = await agentOf(t, (nth, request) =>
+    nth === 1 ? request.say({ address: 'unix:/none/1' }) : request.end(refusal),
   )
   const running = [await agent.begin(), await agent.begin(), await agent.begin()]
   await until(() => agent.asked() === 2)
@@ -145,13 +142,10 @@ test('a further instance that is refused costs no request, and is not asked for 
 test('where the first instance is refused, another one that opens answers; where all are, the request has why', async (t) => {
   const refusal = { refused: 'workload_failed', message: 'Could not run it' }
   let refused = [1]
-  const agent = await agentOf(t, (nth, response) =>
+  const agent = await agentOf(t, (nth, request) =>
     refused.includes(nth)
-      ? response.end(lineOf(refusal))
-      : setTimeout(
-          () => response.write(lineOf({ address: `unix:/none/${nth}`, cell: `wl-a-${nth}` })),
-          50,
-        ),
+      ? request.end(refusal)
+      : setTimeout(() => request.say({ address: `unix:/none/${nth}`, cell: `wl-a-${nth}` }), 50),
   )
   const least = { scale: { min: 2, max: 2, target: 2 } }
   const one = await agent.begin(least)
@@ -164,10 +158,10 @@ test('where the first instance is refused, another one that opens answers; where
 
 test('a refusal that stands is asked for once, also after a rest, until the agent ends its answer', async (t) => {
   const line = { refused: 'workload_budget_exhausted', message: 'Could not run it', stands: true }
-  const answers: ServerResponse[] = []
-  const agent = await agentOf(t, (_, response) => {
-    answers.push(response)
-    response.write(lineOf(line))
+  const requests: OpenRequest[] = []
+  const agent = await agentOf(t, (_, request) => {
+    requests.push(request)
+    request.say(line)
   })
   const refused = () => assert.rejects(agent.begin(), { code: line.refused })
   for (let nth = 0; nth < 20; nth++) await refused()
@@ -175,7 +169,7 @@ test('a refusal that stands is asked for once, also after a rest, until the agen
   await pause(1500)
   await refused()
   assert.equal(agent.asked(), 1)
-  answers[0]?.end()
+  requests[0]?.end()
   await until(() => agent.used.size === 0)
   await refused()
   assert.equal(agent.asked(), 2)
@@ -183,8 +177,8 @@ test('a refusal that stands is asked for once, also after a rest, until the agen
 
 test('an instance that runs answers while a refusal of another one stands', async (t) => {
   const line = { refused: 'balance_depleted', message: 'Could not run it', stands: true }
-  const agent = await agentOf(t, (nth, response) =>
-    response.write(lineOf(nth === 1 ? { address: 'unix:/none/1', cell: 'wl-a-1' } : line)),
+  const agent = await agentOf(t, (nth, request) =>
+    request.say(nth === 1 ? { address: 'unix:/none/1', cell: 'wl-a-1' } : line),
   )
   const running: InstanceUse[] = []
   while (running.length < 9) running.push(await agent.begin())
@@ -194,7 +188,7 @@ test('an instance that runs answers while a refusal of another one stands', asyn
 })
 
 test('a caller that leaves while no instance is open is no load any more', async (t) => {
-  const agent = await agentOf(t, (_, response) => response.flushHeaders())
+  const agent = await agentOf(t, () => undefined)
   const leaving = new RequestEnding()
   const left = assert.rejects(agent.begin({}, leaving))
   await until(() => agent.used.size === 1)
@@ -210,11 +204,11 @@ test('an agent that breaks off, or is silent about a function, is a failure of t
       () => assert.fail('it begins'),
       (error: unknown) => error,
     )) instanceof ServiceStartFault
-  const broken = await agentOf(t, (_, response) => response.destroy())
+  const broken = await agentOf(t, (_, request) => request.destroy())
   assert.equal(await isOurs(broken.begin()), true)
-  const replacing = await agentOf(t, (_, response) => response.end(lineOf({ replaced: true })))
+  const replacing = await agentOf(t, (_, request) => request.end({ replaced: true }))
   assert.equal(await isOurs(replacing.begin()), false)
-  const silent = await agentOf(t, (_, response) => response.flushHeaders())
+  const silent = await agentOf(t, () => undefined)
   assert.equal(await isOurs(silent.begin({ id: 'fn_a', kind: 'function' })), true)
   assert.equal(await isOurs(silent.begin()), false, 'the image of a workload is not ready')
 })

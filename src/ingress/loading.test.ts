@@ -10,8 +10,7 @@ import { test, type TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createLogger } from '#base/log.ts'
 import { createServer } from '#base/node-http.ts'
-import { lineOf } from '#node/agent-socket/json-lines.ts'
-import { serveAgent } from '#node/agent-socket/serve-agent.ts'
+import { serveAgent, type OpenRequest } from '#node/agent-socket/serve-agent.ts'
 import { createCausedByCells } from '#node/meter/caused-by-cells.ts'
 import { answerRequest } from './answer.ts'
 import { testRoute } from './route.fixture.ts'
@@ -38,11 +37,11 @@ async function start(
     instance.close()
   })
   const agent = { socketPath: join(folder, 'agent'), secret: 'secret' }
-  const opened = Promise.withResolvers<ServerResponse>()
-  const server = await serveAgent(agent, (_request, response) => {
+  const opened = Promise.withResolvers<OpenRequest>()
+  const server = await serveAgent(agent, (request) => {
     const address = `unix:${join(folder, 'instance')}`
-    response.writeHead(200).write(lineOf({ address, cell: 'fn-a-1', isLoading: true }))
-    opened.resolve(response)
+    request.say({ address, cell: 'fn-a-1', isLoading: true })
+    opened.resolve(request)
   })
   const uses = createInstanceUses({ agent, caused: createCausedByCells() }, { calmMs: 60_000 })
   t.after(async () => {
@@ -71,7 +70,7 @@ async function start(
       const got = await fetch(`http://localhost:${port}/`, options)
       return [got.status, await got.text()] as const
     },
-    say: async (line: object) => void (await opened.promise).write(lineOf(line)),
+    say: async (line: object) => void (await opened.promise).say(line),
   }
 }
 

@@ -4,7 +4,6 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { lineOf } from '#node/agent-socket/json-lines.ts'
 import { serveAgent } from '#node/agent-socket/serve-agent.ts'
 import { createCausedByCells } from '#node/meter/caused-by-cells.ts'
 import { RequestEnding } from './request-ending.ts'
@@ -18,11 +17,11 @@ test('requests that follow each other ask the agent once, and a refusal ends tho
   const agent = { socketPath: join(folder, 'agent'), secret: 'secret' }
   const refusing = Promise.withResolvers<void>()
   let asked = 0
-  const server = await serveAgent(agent, (_request, response) => {
+  const server = await serveAgent(agent, (request) => {
     asked++
-    response.writeHead(200).write(lineOf({ address: `unix:${folder}/none`, cell: 'fn-a-1' }))
+    request.say({ address: `unix:${folder}/none`, cell: 'fn-a-1' })
     const line = { refused: 'function_suspended', message: 'Could not run it: it is suspended' }
-    void refusing.promise.then(() => response.end(lineOf(line)))
+    void refusing.promise.then(() => request.end(line))
   })
   // Longer than any pause of a busy machine between two of the requests.
   const uses = createInstanceUses({ agent, caused: createCausedByCells() }, { calmMs: 60_000 })

@@ -1,9 +1,7 @@
 // The agent's side of awake.ts: proxies ask on a unix socket, with the secret that they were started with. Warnings and
 // refusals may be set before the socket is open.
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import { ErgonError } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
-import type { UnixServer } from '#base/unix-server.ts'
 import { NotWanted } from '#resources/instances.ts'
 import type { HeldFor, Resource } from '#resources/resource.ts'
 import type { State } from '#state/connect.ts'
@@ -12,12 +10,18 @@ import { madeLogins } from '#databases/logins/made-logins.ts'
 import { STOPPED, type FatalError } from '#wire/messages.ts'
 import type { Servers } from '#databases/server/servers.ts'
 import type { AgentSocket } from '#node/agent-socket/ask-agent.ts'
-import { serveAgent } from '#node/agent-socket/serve-agent.ts'
-import { BACKUPS_PATH, CERTIFICATE_PATH, LOGIN_PARAMETER, RUNNING_PATH } from './awake.ts'
+import { serveAgent, type AgentServer, type OpenRequest } from '#node/agent-socket/serve-agent.ts'
+import {
+  BACKUPS_PATH,
+  CERTIFICATE_PATH,
+  LOGIN_PARAMETER,
+  RUNNING_PATH,
+  type AwakeLine,
+} from './awake.ts'
 import { energyWords } from './energy-words.ts'
 import { createRunning, type RunningServers } from './running.ts'
 import { notStartingWords, STARTING, suspendedWords } from './state-words.ts'
-import { createUsedDatabases, endWith, say, type UsedDatabases } from './used-databases.ts'
+import { createUsedDatabases, type UsedDatabases } from './used-databases.ts'
 import { createWarnings, type Warnings } from './warnings.ts'
 
 export interface AwakeServer {
@@ -54,16 +58,16 @@ export function createAwakeServer(deps: AwakeDeps): AwakeServer {
   const running = createRunning()
   const refusals = new Map<string, FatalError>()
   const warnings = createWarnings((id) => used.tell(id, { warning: warnings.of(id) ?? null }))
-  let server: UnixServer | undefined
+  let server: AgentServer | undefined
   return {
     async listen(agent, asked) {
       const answer = answerOf({ ...deps, ...asked, used, refusals, warnings })
-      server = await serveAgent(agent, (request, response) => {
-        if (request.url === RUNNING_PATH) return running.follow(response)
-        if (request.url === CERTIFICATE_PATH) return asked.certificate.follow(response)
-        answer(request, response).catch((error: unknown) => {
+      server = await serveAgent(agent, (request) => {
+        if (request.path === RUNNING_PATH) return running.follow(request)
+        if (request.path === CERTIFICATE_PATH) return asked.certificate.follow(request)
+        answer(request).catch((error: unknown) => {
           deps.log.error('A proxy got no answer', { error })
-          response.destroy()
+          request.destroy()
         })
       })
     },
@@ -89,16 +93,15 @@ type AnswerDeps = AwakeDeps &
 /** Answers for one database: its server runs until the request ends. */
 const answerOf =
   (deps: AnswerDeps) =>
-  async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  async (request: OpenRequest<AwakeLine>): Promise<void> => {
     const { state, servers, used, refusals, warnings, log } = deps
-    const { pathname: path, searchParams } = new URL(request.url ?? '', 'http://agent')
+    const { pathname: path, searchParams } = new URL(request.path, 'http://agent')
     const isBackup = path.startsWith(BACKUPS_PATH)
     const id = path.slice(path.lastIndexOf('/') + 1)
     const gone = new AbortController()
-    response.once('close', () => gone.abort())
-    response.writeHead(200)
+    request.whenEnded(() => gone.abort())
     const database = await readDatabase(state, id, searchParams.get(LOGIN_PARAMETER))
-    if (database?.isWanted !== true) return endWith(response, unwantedWords(database))
+    if (database?.isWanted !== true) return request.end({ fatal: unwantedWords(database) })
     try {
       const use = await servers.use(
         database,
@@ -108,20 +111,20 @@ const answerOf =
       const refusal = refusals.get(id)
       if (refusal !== undefined || gone.signal.aborted) {
         use.release()
-        return endWith(response, refusal ?? STARTING)
+        return request.end({ fatal: refusal ?? STARTING })
       }
-      response.once('close', () => use.release())
-      if (isBackup) used.hold(id, response)
-      else used.join(id, request, response)
+      request.whenEnded(() => use.release())
+      if (isBackup) used.hold(id, request)
+      else used.join(id, request)
       const warning = warnings.of(id) ?? null
-      say(response, { socketPath: use.socketPath, warning, logins: database.logins })
+      request.say({ socketPath: use.socketPath, warning, logins: database.logins })
     } catch (error) {
       if (gone.signal.aborted) return
       if (error instanceof NotWanted)
-        return endWith(response, unwantedWords(await readDatabase(state, id)))
+        return request.end({ fatal: unwantedWords(await readDatabase(state, id)) })
       const words = energyWords(error, database.name) ?? startWords(error, database.name)
       if (words === undefined) log.error('The server of a database did not start', { id, error })
-      endWith(response, words ?? STARTING)
+      request.end({ fatal: words ?? STARTING })
     }
   }
 

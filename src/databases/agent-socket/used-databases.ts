@@ -1,15 +1,14 @@
-// The databases that proxies and backups use, each with the answers that stay open for that long.
-import type { IncomingMessage, ServerResponse } from 'node:http'
+// The databases that proxies and backups use, each with the requests that are open for that long.
 import type { FatalError } from '#wire/messages.ts'
 import type { AwakeLine, ProxyLine } from './awake.ts'
-import { lineOf, onLines } from '#node/agent-socket/json-lines.ts'
+import type { OpenRequest } from '#node/agent-socket/serve-agent.ts'
 import { createSessionShares, type Holder, type SessionShares } from './session-shares.ts'
 
 export interface UsedDatabases {
-  /** Keeps the answer to a proxy until its end, and gives the proxy a share of the sessions. */
-  join(id: string, request: IncomingMessage, response: ServerResponse): void
-  /** Keeps an answer until its end: backups have no sessions. */
-  hold(id: string, response: ServerResponse): void
+  /** Keeps the request of a proxy until its end, and gives the proxy a share of the sessions. */
+  join(id: string, request: AwakeRequest): void
+  /** Keeps a request until its end: backups have no sessions. */
+  hold(id: string, request: AwakeRequest): void
   tell(id: string, line: AwakeLine): void
   /**
    * Ends the sessions of a database with words: those of these backends, or all. Where all end, resolves when each proxy
@@ -19,67 +18,61 @@ export interface UsedDatabases {
   cutAll(fatal: FatalError): Promise<void>
 }
 
+/** A request of a proxy or a backup. */
+type AwakeRequest = OpenRequest<AwakeLine>
+
 /** A proxy that does not read its socket is not waited for. */
 const WORDS_MAX_MS = 2000
 
-type UsedEntry = { readonly responses: Set<ServerResponse>; readonly shares: SessionShares }
+type UsedEntry = { readonly requests: Set<AwakeRequest>; readonly shares: SessionShares }
 
 /** `proxies` is their number. */
 export function createUsedDatabases(proxies: number): UsedDatabases {
   const all = new Map<string, UsedEntry>()
-  const keep = (id: string, response: ServerResponse): UsedEntry => {
-    const used = all.get(id) ?? { responses: new Set(), shares: createSessionShares(proxies) }
+  const keep = (id: string, request: AwakeRequest): UsedEntry => {
+    const used = all.get(id) ?? { requests: new Set(), shares: createSessionShares(proxies) }
     all.set(id, used)
-    used.responses.add(response)
-    response.once('close', () => {
-      used.responses.delete(response)
-      if (used.responses.size === 0) all.delete(id)
+    used.requests.add(request)
+    request.whenEnded(() => {
+      used.requests.delete(request)
+      if (used.requests.size === 0) all.delete(id)
     })
     return used
   }
   const cut: UsedDatabases['cut'] = async (id, fatal, pids) => {
-    const responses = [...(all.get(id)?.responses ?? [])]
-    for (const response of responses) say(response, pids ? { fatal, pids } : { fatal })
+    const requests = [...(all.get(id)?.requests ?? [])]
+    for (const request of requests) request.say(pids ? { fatal, pids } : { fatal })
     // A proxy ends its request once its sessions have the words.
-    if (pids === undefined) await Promise.all(responses.map(untilClosed))
+    if (pids === undefined) await Promise.all(requests.map(untilEnded))
   }
   return {
     cut,
-    join(id, request, response) {
-      const { shares } = keep(id, response)
+    join(id, request) {
+      const { shares } = keep(id, request)
       const holder: Holder = {
-        tell: (sessions) => say(response, { sessions }),
-        recall: () => say(response, { recall: true }),
+        tell: (sessions) => request.say({ sessions }),
+        recall: () => request.say({ recall: true }),
       }
-      response.once('close', () => shares.leave(holder))
-      shares.join(holder)
-      onLines(request, (value) => {
+      request.whenEnded(() => shares.leave(holder))
+      request.onLine = (value) => {
         const line = value as ProxyLine
         if ('more' in line) void shares.more(holder)
         else shares.giveBack(holder, line.unused)
-      })
+      }
+      shares.join(holder)
     },
-    hold: (id, response) => void keep(id, response),
-    tell: (id, line) => all.get(id)?.responses.forEach((response) => say(response, line)),
+    hold: (id, request) => void keep(id, request),
+    tell: (id, line) => all.get(id)?.requests.forEach((request) => request.say(line)),
     cutAll: async (fatal) => void (await Promise.all([...all.keys()].map((id) => cut(id, fatal)))),
   }
 }
 
-function untilClosed(response: ServerResponse): Promise<void> {
-  const { promise: closed, resolve } = Promise.withResolvers<void>()
-  if (response.closed) resolve()
-  const late = setTimeout(() => response.destroy(), WORDS_MAX_MS).unref()
-  response.once('close', () => {
+function untilEnded(request: AwakeRequest): Promise<void> {
+  const { promise: ended, resolve } = Promise.withResolvers<void>()
+  const late = setTimeout(() => request.destroy(), WORDS_MAX_MS).unref()
+  request.whenEnded(() => {
     clearTimeout(late)
     resolve()
   })
-  return closed
+  return ended
 }
-
-/** Nothing on an answer that has ended: the error of a write after it would be heard by nobody. */
-export const say = (response: ServerResponse, line: AwakeLine) =>
-  void (response.writableEnded || response.write(lineOf(line)))
-
-/** The last line of an answer. */
-export const endWith = (response: ServerResponse, fatal: FatalError) =>
-  void (response.writableEnded || response.end(lineOf({ fatal } satisfies AwakeLine)))

@@ -1,12 +1,12 @@
 // The certificate that the proxies serve: the operator's files, looked at again and again, or one of the node's own. The
 // agent reads the key and sends it to the proxies on their socket to the agent, so their user needs no access to files.
-import type { ServerResponse } from 'node:http'
 import { sleep } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import { fault } from '#contract/errors.ts'
 import { raiseAlarm } from '#state/alarms.ts'
 import type { State } from '#state/connect.ts'
+import type { OpenRequest } from '#node/agent-socket/serve-agent.ts'
 import { readPair, traceOfPair, type CertificateFiles, type Pair } from '#node/certificate-pair.ts'
 import { selfSigned } from './self-signed.ts'
 
@@ -14,7 +14,7 @@ export interface ServedCertificate {
   /** Finds or makes the certificate, and tells the state. Throws settings_invalid for the operator's files. */
   open(): Promise<void>
   /** Answers with the certificate now and after each change, a line each, until the request ends. */
-  follow(response: ServerResponse): void
+  follow(request: OpenRequest<Pair>): void
   /** Looks at the operator's files until the signal aborts. */
   watch(signal: AbortSignal): Promise<void>
 }
@@ -32,12 +32,10 @@ export function createServedCertificate(deps: {
   readonly log: Logger
 }): ServedCertificate {
   const { folder, host, own, state, log } = deps
-  const followers = new Set<ServerResponse>()
+  const followers = new Set<OpenRequest<Pair>>()
   let served: Pair | undefined
   let seen = ''
 
-  const tell = (response: ServerResponse) =>
-    void response.write(`${JSON.stringify(served satisfies Pair | undefined)}\n`)
   const serve = async (pair: Pair): Promise<void> => {
     await state.query(
       `insert into database_endpoints (host, certificate, is_self_signed) values ($1, $2, $3)
@@ -46,7 +44,7 @@ export function createServedCertificate(deps: {
       [host, pair.cert, own === undefined],
     )
     served = pair
-    for (const response of followers) tell(response)
+    for (const request of followers) request.say(pair)
   }
   const look = async (files: CertificateFiles): Promise<void> => {
     const now = traceOfPair(files)
@@ -73,10 +71,10 @@ export function createServedCertificate(deps: {
         throw fault('settings_invalid', `Could not use ${own.cert}: ${messageOf(cause)}`, { cause })
       }
     },
-    follow(response) {
-      followers.add(response)
-      response.once('close', () => followers.delete(response))
-      tell(response)
+    follow(request) {
+      followers.add(request)
+      request.whenEnded(() => followers.delete(request))
+      if (served !== undefined) request.say(served)
     },
     async watch(signal) {
       while (own !== undefined && !signal.aborted) {

@@ -5,6 +5,7 @@ import { endOnFault } from '#base/crash.ts'
 import { messageOf } from '#base/errors.ts'
 import { createLogger, type LogLevel } from '#base/log.ts'
 import { onParentGone, readConfig } from '#base/parent.ts'
+import { listenUnix } from '#base/unix-server.ts'
 import { nj } from '#base/units.ts'
 import { LOCAL_SOCKET } from '#contract/database-socket.ts'
 import type { AgentSocket } from '#node/agent-socket/ask-agent.ts'
@@ -14,7 +15,7 @@ import { openBill } from '#databases/proxy/bill.ts'
 import { createCancels } from '#databases/proxy/cancels.ts'
 import { followCertificate } from '#databases/proxy/certificate.ts'
 import { createConversations } from '#databases/proxy/converse.ts'
-import { createFront, listenLocally, listenOn } from '#databases/proxy/front.ts'
+import { createFront, listenOn } from '#databases/proxy/front.ts'
 import { createLoginLimits, sharedAt } from '#databases/proxy/login-limits.ts'
 import { createPipeMarks } from '#metering/pipe-marks.ts'
 import { createRoles } from '#databases/proxy/roles.ts'
@@ -107,7 +108,11 @@ const front = createFront({
   log,
 })
 await listenOn(front.server, config.listen)
-await listenLocally(front.localServer, join(dirname(config.socket), LOCAL_SOCKET))
+await listenUnix(front.localServer, {
+  socket: join(dirname(config.socket), LOCAL_SOCKET),
+  // The folder decides who may connect.
+  mode: 0o660,
+})
 const inside = await serveInside(config.socket, {
   '/readyz': () => ({ ready: true, sessions: cancels.count }),
   [BILLED_PAGE]: () => billedPage(session.id, charging),

@@ -1,7 +1,5 @@
 // The database proxy: one port for all. It ends TLS and SCRAM, and finds the database by the role's name.
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
-import { chmodSync, rmSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import { sleep, type Clock } from '#base/clock.ts'
 import { present } from '#base/errors.ts'
@@ -205,12 +203,3 @@ export const listenOn = (
     )
     server.listen({ ...where, reusePort: shared, backlog: BACKLOG }, () => resolve())
   })
-
-/** Listens on a unix socket, whose folder decides who may connect. */
-export async function listenLocally(server: Server, path: string): Promise<void> {
-  // A killed process leaves its socket.
-  rmSync(path, { force: true })
-  server.listen(path)
-  await once(server, 'listening')
-  chmodSync(path, 0o660)
-}

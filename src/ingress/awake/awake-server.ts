@@ -1,13 +1,10 @@
 // The agent's side of awake.ts.
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Logger } from '#base/log.ts'
 import { repeatedFailuresOf, type RepeatedFailure } from '#base/repeated-failures.ts'
-import type { UnixServer } from '#base/unix-server.ts'
 import { CERTIFICATES_PATH, type ServedCertificates } from '#ingress/certificates/served.ts'
 import { isRoutedKind, type RoutedKind } from '#ingress/kinds.ts'
 import type { AgentSocket } from '#node/agent-socket/ask-agent.ts'
-import { lineOf, onLines } from '#node/agent-socket/json-lines.ts'
-import { serveAgent } from '#node/agent-socket/serve-agent.ts'
+import { serveAgent, type AgentServer, type OpenRequest } from '#node/agent-socket/serve-agent.ts'
 import type { RoutedInstance, RoutedResource, ServedKind } from '#node/ingress.ts'
 import { NotWanted } from '#resources/instances.ts'
 import { createLastKnown, type LastKnown } from '#resources/last-known.ts'
@@ -45,9 +42,8 @@ export type WakeServerDeps = {
 }
 
 type WakeRequest = {
-  readonly request: IncomingMessage
-  readonly response: ServerResponse
-  readonly keep: (id: string, response: ServerResponse) => void
+  readonly request: OpenRequest
+  readonly keep: (id: string, request: OpenRequest<WakeLine>) => void
   readonly refusals: ReadonlyMap<string, WakeLine>
   readonly replacements: ReadonlyMap<string, number>
   readonly resources: LastKnown<WakeableResource | undefined>
@@ -56,23 +52,23 @@ type WakeRequest = {
 }
 
 export function createWakeServer(deps: WakeServerDeps): WakeServer {
-  const used = new Map<string, Set<ServerResponse>>()
+  const used = new Map<string, Set<OpenRequest<WakeLine>>>()
   const refusals = new Map<string, WakeLine>()
   const replacements = new Map<string, number>()
   const resources = createLastKnown((id) => readAsked(deps.state, id))
   const standing = createStandingRefusals()
   const tellFailed = repeatedFailuresOf(deps.log)
-  let server: UnixServer | undefined
+  let server: AgentServer | undefined
   const end: WakeServer['end'] = (id, line) => {
     resources.forget(id)
     standing.again(id)
-    used.get(id)?.forEach((response) => endWith(response, line))
+    used.get(id)?.forEach((request) => request.end(line))
   }
-  const keep = (id: string, response: ServerResponse) => {
+  const keep = (id: string, request: OpenRequest<WakeLine>) => {
     const all = used.get(id) ?? new Set()
-    used.set(id, all.add(response))
-    response.once('close', () => {
-      all.delete(response)
+    used.set(id, all.add(request))
+    request.whenEnded(() => {
+      all.delete(request)
       if (all.size === 0) used.delete(id)
     })
   }
@@ -82,16 +78,16 @@ export function createWakeServer(deps: WakeServerDeps): WakeServer {
       resources.forget(id)
       standing.again(id)
       replacements.set(id, (replacements.get(id) ?? 0) + 1)
-      used.get(id)?.forEach((response) => isOpen(response) && response.write(lineOf(REPLACED)))
+      used.get(id)?.forEach((request) => request.say(REPLACED))
     },
     again: (of) => standing.again(of),
     refuse: (id, line) => void (line ? refusals.set(id, line) : refusals.delete(id)),
     async listen(agent) {
-      server = await serveAgent(agent, (request, response) => {
+      server = await serveAgent(agent, (request) => {
         const shared = { keep, refusals, replacements, resources, standing, tellFailed }
-        answer(deps, { request, response, ...shared }).catch((error: unknown) => {
+        answer(deps, { request, ...shared }).catch((error: unknown) => {
           tellFailed({ level: 'error', message: 'The ingress got no answer', subject: '', error })
-          response.destroy()
+          request.destroy()
         })
       })
     },
@@ -106,12 +102,11 @@ export function createWakeServer(deps: WakeServerDeps): WakeServer {
 const REPLACED: WakeLine = { replaced: true }
 
 async function answer(deps: WakeServerDeps, question: WakeRequest): Promise<void> {
-  const { request, response } = question
-  if (request.url === CERTIFICATES_PATH) return deps.certificates.follow(response.writeHead(200))
-  const { id, nth } = instanceOfPath(request.url ?? '')
+  const { request } = question
+  if (request.path === CERTIFICATES_PATH) return deps.certificates.follow(request)
+  const { id, nth } = instanceOfPath(request.path)
   const gone = new AbortController()
-  response.once('close', () => gone.abort())
-  response.writeHead(200)
+  request.whenEnded(() => gone.abort())
   await wake(deps, question, { id, nth }, gone.signal)
 }
 
@@ -121,29 +116,30 @@ async function wake(
   asked: ReturnType<typeof instanceOfPath>,
   gone: AbortSignal,
 ): Promise<void> {
-  const { request, response, keep, refusals, replacements, resources, standing } = question
+  const { request, keep, refusals, replacements, resources, standing } = question
   const { id, nth } = asked
   // Before the live version is read: it may be another one since.
   const replacedBefore = replacements.get(id)
   const { changes } = standing
   const known = await resources.read(id)
   // It has just been deleted.
-  if (known === undefined) return endWith(response, REPLACED)
-  const refuse = (line: WakeLine) => standing.answer({ resource: known, response, line }, changes)
+  if (known === undefined) return request.end(REPLACED)
+  const refuse = (line: WakeLine) => standing.answer({ resource: known, request, line }, changes)
   if (known.wanted !== 'deployed') return refuse(unwanted(known))
   const kind = deps.kinds.get(known.kind)
+  request.onLine = () => kind?.late?.(id)
   let isLoading = false
   const begun = ({ address, cell }: RoutedInstance) => {
     if (gone.aborted || refusals.has(id) || replacements.get(id) !== replacedBefore) return
     isLoading = true
-    response.write(lineOf({ address, cell, isLoading } satisfies WakeLine))
+    request.say({ address, cell, isLoading } satisfies WakeLine)
   }
   try {
     const use = await kind?.use(known, gone, nth, begun)
     const refusal = refusals.get(id)
     if (use === undefined || refusal !== undefined || gone.aborted) {
       use?.release()
-      return endWith(response, refusal ?? unstarted(known))
+      return request.end(refusal ?? unstarted(known))
     }
     // The use is of an earlier version, and nobody would tell this request so.
     const isReplaced = replacements.get(id) !== replacedBefore
@@ -151,13 +147,12 @@ async function wake(
       use.release()
       return await wake(deps, question, asked, gone)
     }
-    response.once('close', () => use.release())
-    keep(id, response)
-    onLines(request, () => kind?.late?.(id))
+    request.whenEnded(() => use.release())
+    keep(id, request)
     const { address, cell } = use.instance
-    response.write(lineOf(isLoading ? { loaded: true } : { address, cell }))
+    request.say(isLoading ? { loaded: true } : { address, cell })
     // Requests may be there already: they end, and later ones ask again.
-    if (isReplaced) response.write(lineOf(REPLACED))
+    if (isReplaced) request.say(REPLACED)
   } catch (error) {
     if (!gone.aborted) refuse(await lineOfFailure(deps, question, { known, error }))
   }
@@ -196,9 +191,3 @@ function unwanted(known: WakeableResource): WakeLine {
   if (known.wanted === 'suspended') return suspendedLine(known, known.held)
   return known.liveVersion === null ? unlive(known) : unstarted(known)
 }
-
-const endWith = (response: ServerResponse, line: WakeLine) =>
-  void (isOpen(response) && response.end(lineOf(line)))
-
-const isOpen = ({ writableEnded, destroyed }: ServerResponse): boolean =>
-  !writableEnded && !destroyed

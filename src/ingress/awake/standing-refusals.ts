@@ -1,8 +1,7 @@
 // Refusals that hold until something changes: the balance or the budget of a resource is used up, or the resource is suspended.
 // Nobody pays for requests to such a resource. So the answer to the ingress stays open for a while, and the ingress refuses
 // by it without asking.
-import type { ServerResponse } from 'node:http'
-import { lineOf } from '#node/agent-socket/json-lines.ts'
+import type { OpenRequest } from '#node/agent-socket/serve-agent.ts'
 import type { WakeLine } from './awake.ts'
 
 export interface StandingRefusals {
@@ -20,7 +19,7 @@ export interface StandingRefusals {
 
 type RefusedAnswer = {
   readonly resource: { readonly id: string; readonly account: string }
-  readonly response: ServerResponse
+  readonly request: OpenRequest<WakeLine>
   readonly line: WakeLine
 }
 
@@ -32,34 +31,34 @@ const DAY_MS = 86_400_000
 export function createStandingRefusals({
   standsMs = STANDS_MS,
 }: { readonly standsMs?: number } = {}): StandingRefusals {
-  const standing = new Map<ServerResponse, readonly string[]>()
+  const standing = new Map<RefusedAnswer['request'], readonly string[]>()
   let changes = 0
-  const end = (response: ServerResponse) => {
-    standing.delete(response)
-    response.end()
+  const end = (request: RefusedAnswer['request']) => {
+    standing.delete(request)
+    request.end()
   }
   return {
     get changes() {
       return changes
     },
-    answer({ resource, response, line }, before) {
-      if (response.writableEnded || response.destroyed) return
+    answer({ resource, request, line }, before) {
+      if (!request.isOpen) return
       const stands = 'stands' in line && before === changes && standing.size < STANDING_MAX
-      if (!stands) return void response.end(lineOf(line))
+      if (!stands) return request.end(line)
       // Budgets and free energy are of a day.
       const restMs = Math.min(standsMs, DAY_MS - (Date.now() % DAY_MS))
-      const timer = setTimeout(() => end(response), restMs).unref()
-      standing.set(response, [resource.id, resource.account])
-      response.once('close', () => {
+      const timer = setTimeout(() => end(request), restMs).unref()
+      standing.set(request, [resource.id, resource.account])
+      request.whenEnded(() => {
         clearTimeout(timer)
-        standing.delete(response)
+        standing.delete(request)
       })
-      response.write(lineOf(line))
+      request.say(line)
     },
     again(of) {
       changes++
-      for (const [response, names] of standing) if (names.includes(of)) end(response)
+      for (const [request, names] of standing) if (names.includes(of)) end(request)
     },
-    close: () => standing.forEach((_, response) => end(response)),
+    close: () => standing.forEach((_, request) => end(request)),
   }
 }

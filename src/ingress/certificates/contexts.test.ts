@@ -1,14 +1,12 @@
 // The certificates that the ingress keeps while it asks the agent again.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import type { ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { testCertificate } from '#ingress/certificate.fixture.ts'
-import { lineOf } from '#node/agent-socket/json-lines.ts'
-import { serveAgent } from '#node/agent-socket/serve-agent.ts'
+import { serveAgent, type OpenRequest } from '#node/agent-socket/serve-agent.ts'
 import { quiet } from '#postgres/testing.ts'
 import type { State } from '#state/connect.ts'
 import { createContexts, followCertificates } from './contexts.ts'
@@ -20,11 +18,11 @@ test('a certificate that was removed while the agent was asked again is forgotte
   const agent = { socketPath: join(folder, 'agent'), secret: 'secret' }
   const pair = testCertificate('gone')
   const none = createServedCertificates({ folders: [], state: {} as State, log: quiet })
-  const answers: ServerResponse[] = []
-  const server = await serveAgent(agent, (_request, response) => {
-    const isFirst = answers.push(response.writeHead(200)) === 1
-    if (isFirst) response.write(lineOf({ host: 'gone', pair }))
-    else none.follow(response)
+  const requests: OpenRequest[] = []
+  const server = await serveAgent(agent, (request) => {
+    const isFirst = requests.push(request) === 1
+    if (isFirst) request.say({ host: 'gone', pair })
+    else none.follow(request)
   })
   t.after(() => server.close())
   const contexts = createContexts(quiet)
@@ -38,7 +36,7 @@ test('a certificate that was removed while the agent was asked again is forgotte
     }
   }
   await until(true)
-  answers[0]?.destroy()
+  requests[0]?.destroy()
   await until(false)
   ending.abort()
   await following

@@ -1,12 +1,11 @@
 // The certificates of routes in the agent: files of folders, looked at again and again. The agent reads the keys and sends
 // them to the ingress on the agent's socket, so the user of the ingress needs no access to files.
 import { readdirSync } from 'node:fs'
-import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { sleep } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
-import { lineOf } from '#node/agent-socket/json-lines.ts'
+import type { OpenRequest } from '#node/agent-socket/serve-agent.ts'
 import { readPair, traceOfPair, type CertificateFiles, type Pair } from '#node/certificate-pair.ts'
 import { raiseAlarm } from '#state/alarms.ts'
 import type { State } from '#state/connect.ts'
@@ -20,11 +19,13 @@ export type CertificateLine = { readonly host: string; readonly pair: Pair | nul
 /** Follows the certificates of now: there are no others, and the agent is here where there are none. */
 export type AllLine = { readonly areAll: true }
 
+type CertificatesRequest = OpenRequest<CertificateLine | AllLine>
+
 export interface ServedCertificates {
   /** Looks at the files. */
   look(): Promise<void>
   /** Answers with the certificates of now, and each change, until the request ends. */
-  follow(response: ServerResponse): void
+  follow(request: CertificatesRequest): void
   /** Looks again and again until the signal aborts. Never rejects. */
   watch(signal: AbortSignal): Promise<void>
 }
@@ -48,9 +49,9 @@ export function createServedCertificates({
   readonly certificatesMax?: number
 }): ServedCertificates {
   const served = new Map<string, ServedPair>()
-  const followers = new Set<ServerResponse>()
+  const followers = new Set<CertificatesRequest>()
   const tell = (line: CertificateLine) => {
-    for (const response of followers) response.write(lineOf(line))
+    for (const request of followers) request.say(line)
   }
   const take = async (host: string, files: CertificateFiles): Promise<void> => {
     const trace = traceOfPair(files)
@@ -84,11 +85,11 @@ export function createServedCertificates({
   }
   return {
     look,
-    follow(response) {
-      followers.add(response)
-      response.once('close', () => followers.delete(response))
-      for (const [host, { pair }] of served) response.write(lineOf({ host, pair }))
-      response.write(lineOf({ areAll: true } satisfies AllLine))
+    follow(request) {
+      followers.add(request)
+      request.whenEnded(() => followers.delete(request))
+      for (const [host, { pair }] of served) request.say({ host, pair })
+      request.say({ areAll: true })
     },
     async watch(signal) {
       while (!signal.aborted) {

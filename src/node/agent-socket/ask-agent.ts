@@ -1,13 +1,16 @@
-// Requests to the agent on its socket. An answer stays open, and has a line of JSON for each news.
-import { setTimeout as startTimer } from 'node:timers'
+// Requests to the agent on its socket: a connection each. The first line has the secret and the path. Both ends
+// send lines of JSON after that, and the end of the connection is the end of the request.
+import { connect } from 'node:net'
 import { sleep } from '#base/clock.ts'
 import { Failure, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
-import { request } from '#base/node-http.ts'
 import { lineOf, onLines } from './json-lines.ts'
 
 /** The agent's socket, and the proof that a process may ask. */
 export type AgentSocket = { readonly socketPath: string; readonly secret: string }
+
+/** The first line of a request. */
+export type FirstLine = { readonly secret: string; readonly path: string }
 
 export type AgentRequest = {
   readonly path: string
@@ -20,12 +23,10 @@ export type AgentRequest = {
 export interface AgentAnswer {
   say(line: object): void
   end(): void
-  /** Resolves with the reason when the answer has ended. */
+  /** Resolves with the reason when the request has ended. */
   readonly ended: Promise<Error>
 }
 
-/** The header that tells the agent that a process of the service asks. */
-export const SECRET_HEADER = 'x-ergon-proxy'
 const FIRST_LINE_MS = 10_000
 const AGAIN_MS = 500
 
@@ -36,40 +37,38 @@ export class AgentSilent extends Error {}
 export function askAgent({ socketPath, secret }: AgentSocket, question: AgentRequest): AgentAnswer {
   const { path, take, firstLineMs, signal } = question
   const { promise: ended, resolve } = Promise.withResolvers<Error>()
-  const sent = request({
-    socketPath,
-    path,
-    method: 'POST',
-    agent: false,
-    headers: { [SECRET_HEADER]: secret },
-    ...(signal && { signal }),
-  })
-  const late = startTimer(
-    () => sent.destroy(new AgentSilent('the agent does not answer')),
+  const socket = connect(socketPath)
+  const end = () => void socket.destroy()
+  const late = setTimeout(
+    () => socket.destroy(new AgentSilent('the agent does not answer')),
     firstLineMs,
   )
-  const end = (reason: Error) => {
+  let reason: Error | undefined
+  socket.on('error', (error) => (reason = reasonOf(error)))
+  socket.on('end', () => socket.destroy(new Failure('the agent has ended the request')))
+  socket.on('close', () => {
     clearTimeout(late)
-    resolve(reason)
-  }
-  sent.on('error', end)
-  sent.once('response', (response) => {
-    response.on('error', end)
-    response.on('close', () => end(new Failure('the answer has ended')))
-    if (response.statusCode !== 200)
-      return void response.destroy(new Failure(`the agent answers with ${response.statusCode}`))
-    onLines(response, (line) => {
-      clearTimeout(late)
-      take(line)
-    })
+    signal?.removeEventListener('abort', end)
+    resolve(reason ?? new Failure('the request has ended'))
   })
-  sent.on('close', () => end(new Failure('the question has ended')))
-  sent.flushHeaders()
+  onLines(socket, (line) => {
+    clearTimeout(late)
+    take(line)
+  })
+  socket.write(lineOf({ secret, path } satisfies FirstLine))
+  signal?.addEventListener('abort', end)
+  if (signal?.aborted === true) end()
   return {
-    say: (line) => void (sent.destroyed || sent.write(lineOf(line))),
-    end: () => void sent.destroy(),
+    say: (line) => void (socket.writable && socket.write(lineOf(line))),
+    end,
     ended,
   }
+}
+
+/** Errors of the connection have one plain reason. */
+function reasonOf(error: NodeJS.ErrnoException): Error {
+  const { code, syscall } = error
+  return syscall === undefined ? error : new Failure(`the agent is away: ${code}`)
 }
 
 /** Asks again where an answer ends, until the signal aborts. Never rejects. */

@@ -11,7 +11,11 @@ export function onLines(stream: Readable, take: (value: unknown) => void): void 
     text = lines.pop() ?? ''
     if (Math.max(text.length, ...lines.map(({ length }) => length)) > LINE_CHARACTERS_MAX)
       throw new RangeError('a line is too long')
-    for (const line of lines) take(JSON.parse(line))
+    for (const line of lines) {
+      // A line before has ended the stream.
+      if (stream.destroyed) return
+      take(JSON.parse(line))
+    }
   }
   stream.setEncoding('utf8')
   stream.on('data', (chunk: string) => {
