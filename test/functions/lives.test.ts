@@ -3,12 +3,13 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import { newPayer } from '../payments/client.ts'
 import { product, sharedErgon } from '../product.ts'
 import { BRIEF_FUNCTIONS } from '../settings.ts'
 import { functionClient, testFiles, until } from './function-client.ts'
 
 product(BRIEF_FUNCTIONS)
-const { api, show, deploy, textAt, logsOf, pidOf } = functionClient(sharedErgon)
+const { api, show, deploy, textAt, logsOf, pidOf, url } = functionClient(sharedErgon)
 const fileOf = testFiles()
 
 /** The limit of a command that fails soon. */
@@ -85,10 +86,15 @@ export default {
   assert.deepEqual(await textAt('/quick'), [200, '1'])
   assert.notEqual(await pidOf('quick'), pid)
 })
+
+const CALM = `export default () => new Response('calm')`
+const BURNING = `export default ({ url }) => {
+  if (url.endsWith('/burn')) for (;;);
+  return new Response('calm')
+}`
+
 test('the energy is billed to the function, and ends with its budget', async () => {
-  const calm = `return new Response('calm')`
-  const burning = `export default ({ url }) => { if (url.endsWith('/burn')) for (;;); ${calm} }`
-  await deploy('burner', burning, { energy_budget: '10 J/day', timeout_s: 60 })
+  await deploy('burner', BURNING, { energy_budget: '10 J/day', timeout_s: 60 })
   const [status, body] = await textAt('/burner/burn')
   assert.equal(status, 503)
   assert.match(body, /function_budget_exhausted/)
@@ -111,11 +117,7 @@ test('the energy is billed to the function, and ends with its budget', async () 
   assert.match(byResource.stdout, /^KIND +RESOURCE +REQUESTS /)
   assert.match(byResource.stdout, /^function +burner +\d+ /m)
   const beganMs = performance.now()
-  const late = await sharedErgon().cli(
-    'fn',
-    'deploy',
-    fileOf('burner.mjs', `export default () => { ${calm} }`),
-  )
+  const late = await sharedErgon().cli('fn', 'deploy', fileOf('burner.mjs', CALM))
   assert.notEqual(late.code, 0)
   assert.match(late.stderr, /does not answer: Could not go on: the energy budget is used up/)
   assert.ok(performance.now() - beganMs < WAIT_MS)
@@ -126,6 +128,67 @@ test('the energy is billed to the function, and ends with its budget', async () 
     () => textAt('/burner'),
     ([, text]) => text === 'calm',
   )
+})
+
+const PUSD_PER_J = 69_444
+/** Enough to be tried and to burn for a moment. */
+const FEW_J = 15
+/** Without the agent a refusal that the ingress keeps comes at once; any other does not come at all. */
+const ALONE_MS = 5000
+const TRIES = 3
+
+/** The answer while the agent stands still; undefined where there is none. */
+async function askedAlone(url: string): Promise<number | undefined> {
+  const { pid } = sharedErgon()
+  process.kill(pid, 'SIGSTOP')
+  try {
+    return (await fetch(url, { signal: AbortSignal.timeout(ALONE_MS) })).status
+  } catch {
+    return undefined
+  } finally {
+    process.kill(pid, 'SIGCONT')
+  }
+}
+
+test('a function whose account cannot pay is refused by the ingress alone, and funds end that at once', async () => {
+  await deploy('resting', CALM)
+  assert.equal((await sharedErgon().cli('fn', 'suspend', 'resting')).code, 0)
+  await until(
+    () => textAt('/resting'),
+    ([status]) => status === 503,
+  )
+  const resting = `${url()}/resting`
+  const isEndedByFunds = async (name: string): Promise<boolean> => {
+    const owner = await newPayer(sharedErgon(), { scope: 'deploy' })
+    const fund = (joules: number) =>
+      sharedErgon().control('funds.add', {
+        account: owner.account,
+        pusd: String(joules * PUSD_PER_J),
+      })
+    await fund(FEW_J)
+    const client = functionClient(() => ({ ...sharedErgon(), token: owner.token }))
+    const poor = String((await client.deploy(name, BURNING, { timeout_s: 60 })).url)
+    assert.equal((await fetch(`${poor}/burn`)).status, 402)
+    // The other refusal begins to stand before this one. The end of a process gives energy back, maybe for one more answer.
+    const text = await until(
+      async () => {
+        await fetch(resting)
+        return await (await fetch(poor)).text()
+      },
+      (seen) => seen !== 'calm',
+    )
+    assert.match(text, /balance_depleted/)
+    const alone = await askedAlone(poor)
+    await fund(1000 * FEW_J)
+    await until(
+      async () => await (await fetch(poor)).text(),
+      (seen) => seen === 'calm',
+    )
+    // A refusal that has stood for longer still stands: this one has not ended by its age.
+    return alone === 402 && (await askedAlone(resting)) === 503
+  }
+  // Ten seconds may pass meanwhile on a busy machine.
+  for (let nth = 1; !(await isEndedByFunds(`poor-${nth}`)); nth++) assert.ok(nth < TRIES)
 })
 
 test('functions answer without a gateway, after the ingress was killed, and after a restart', async () => {
