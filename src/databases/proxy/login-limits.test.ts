@@ -104,6 +104,31 @@ test('connections without a session are turned away from their address, and from
   assert.equal(limits.crowded('198.51.100.1'), undefined)
 })
 
+test('logins to one database from many networks make no other database forget those that it knows', () => {
+  const { limits } = atTime()
+  limits.known('u_1', '192.0.2.1')
+  for (let nth = 0; nth < 65_536; nth++) limits.known('u_evil', `2001:db8:1:${nth.toString(16)}::1`)
+  const failures =
+    DATABASE_FAILURES.burst + (FAILURE_DELAY_MS_MAX / 1000 + 1) * DATABASE_FAILURES.perSecond
+  for (let nth = 0; nth < failures; nth++) limits.failed('u_1', `198.51.100.${nth}`)
+  assert.equal(limits.refusal('u_1', '203.0.113.1')?.code, '53300')
+  assert.equal(limits.refusal('u_1', '192.0.2.1'), undefined)
+  for (let nth = 0; nth < ALL_UNSERVED.burst; nth++) limits.unserved(`203.0.${nth % 100}.1`)
+  assert.match(limits.crowded('2001:db8:1::1')?.message ?? '', /from everywhere/)
+  assert.equal(limits.crowded('2001:db8:1:ffff::2'), undefined)
+  assert.equal(limits.crowded('192.0.2.1'), undefined)
+})
+
+test('a network stays known while one of its databases remembers it', () => {
+  const { limits } = atTime()
+  for (const role of ['u_1', 'u_2', 'u_2']) limits.known(role, '192.0.2.1')
+  for (let nth = 0; nth < 200; nth++) limits.known('u_2', `198.51.100.${nth}`)
+  for (let nth = 0; nth < ALL_UNSERVED.burst; nth++) limits.unserved(`203.0.${nth % 100}.1`)
+  assert.equal(limits.crowded('192.0.2.1'), undefined)
+  for (let nth = 0; nth < 200; nth++) limits.known('u_1', `198.51.100.${nth}`)
+  assert.match(limits.crowded('192.0.2.1')?.message ?? '', /from everywhere/)
+})
+
 test('code of an account on this machine has the limits of its own address', () => {
   const { limits } = atTime()
   const [own, other] = [accountAddress('acct_a'), accountAddress('acct_b')]

@@ -8,6 +8,7 @@ import type { Clock } from '#base/clock.ts'
 import { bareAddress, networkOf } from '#base/subnets.ts'
 import { isAccountAddress } from '#node/account-address.ts'
 import type { FatalError } from '#wire/messages.ts'
+import { createKnownNetworks } from './known-networks.ts'
 
 export type LoginPace = { readonly burst: number; readonly perSecond: number }
 
@@ -29,8 +30,6 @@ export const FAILURE_DELAY_MS_MAX = 5000
 const KEYS_MAX = 10_000
 /** No role has a longer name; a stranger may send one of 8 KB. */
 const NAME_MAX = 63
-/** An address with a login in this time is known: limits that count all addresses together do not hold for it. */
-const KNOWN_MS = 86_400_000
 const ALL = 'all'
 const TOO_MANY: FatalError = {
   code: '53300',
@@ -82,31 +81,27 @@ export function createLoginLimits(
   const databases = bucketsOf(DATABASE_FAILURES)
   const unserved = bucketsOf(UNSERVED)
   const allUnserved = bucketsOf(ALL_UNSERVED)
-  const proven = new LRUCache<string, number>({ max: KEYS_MAX })
-  const isKnown = (key: string) => (proven.get(key) ?? -Infinity) > clock.monotonicMs() - KNOWN_MS
+  const known = createKnownNetworks(clock)
   return {
     crowded(address) {
       if (isShared(address)) return undefined
       const host = hostOf(address)
       if (unserved.debtMs(host) > 0) return TOO_MANY_UNSERVED
-      return allUnserved.debtMs(ALL) > 0 && !isKnown(host) ? CROWDED_DOOR : undefined
+      return allUnserved.debtMs(ALL) > 0 && !known.has(host) ? CROWDED_DOOR : undefined
     },
     unserved(address) {
       if (isShared(address)) return
       unserved.take(hostOf(address))
       allUnserved.take(ALL)
     },
-    known(role, address) {
-      const host = hostOf(address)
-      for (const key of [host, `${databaseOf(role)} ${host}`]) proven.set(key, clock.monotonicMs())
-    },
+    known: (role, address) => known.add(hostOf(address), databaseOf(role)),
     refusal(role, address) {
       const host = hostOf(address)
       const database = databaseOf(role)
       const debtsMs = [
         roles.debtMs(`${nameOf(role)} ${host}`),
         isShared(address) ? 0 : addresses.debtMs(host),
-        isKnown(`${database} ${host}`) ? 0 : databases.debtMs(database),
+        known.has(host, database) ? 0 : databases.debtMs(database),
       ]
       return Math.max(...debtsMs) > FAILURE_DELAY_MS_MAX ? TOO_MANY_FAILED : undefined
     },
