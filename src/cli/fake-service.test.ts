@@ -94,6 +94,20 @@ const POLLS: Readonly<Record<string, readonly string[]>> = {
     upgraded('0.8.0', false, null),
   ),
 }
+/** The answers about a database that is deleted. Its last backup has ended at `until`. */
+function deletable(name: string, restorable: readonly object[]): Readonly<Record<string, string>> {
+  const done = { ...backup, status: 'done', ended_at: until }
+  const data = [
+    { ...done, id: 'bkp_3', status: 'failed' },
+    { ...done, id: 'bkp_2' },
+    { ...done, id: 'bkp_1', ended_at: '2026-11-20T10:00:00.000Z' },
+  ]
+  return {
+    [`/v1/databases/${name}/backups`]: JSON.stringify({ object: 'list', data, restorable }),
+    [`DELETE /v1/databases/${name}`]: JSON.stringify({ id: 'db_1', restorable_until: until }),
+  }
+}
+
 const ANSWERS: Readonly<Record<string, string>> = {
   '/v1/functions/quiet/logs': LOG,
   '/v1/functions': page(),
@@ -113,6 +127,14 @@ const ANSWERS: Readonly<Record<string, string>> = {
     restorable_from: until,
     restorable: [{ from: until, to: null }],
   }),
+  ...deletable('whole', [{ from: until, to: null }]),
+  // A part of its log is lost behind its last backup, or before the end of that.
+  ...deletable('cut', [
+    { from: '2026-11-20T10:00:00.000Z', to: '2026-11-21T10:00:00.000Z' },
+    { from: until, to: '2026-11-27T10:30:00.000Z' },
+  ]),
+  ...deletable('cut-early', [{ from: '2026-11-20T10:00:00.000Z', to: '2026-11-21T10:00:00.000Z' }]),
+  ...deletable('ends-alone', []),
   // The list of its backups is not there.
   '/v1/databases/unbacked': unbacked,
   '/v1/account/export': EXPORT,
@@ -302,6 +324,24 @@ suite('commands at a service', () => {
   test('db backup list tells how far a backup is', async () => {
     const { out } = await ergon('db', 'backup', 'list', 'notes')
     assert.match(out, /bkp_1 .*running, 45 % read/)
+  })
+
+  test('db delete prints a command that restores the last state that can be restored', async () => {
+    const toldOf = async (name: string) => {
+      const { code, told } = await ergon('db', 'delete', name, '--force')
+      assert.equal(code, 0, told)
+      return told.trim()
+    }
+    const begin = 'Until 2026-11-27T10:00:00.000Z it can be restored'
+    const without = `${begin} without its last rows, as a part of its log was lost: ergon db restore db_1`
+    assert.equal(
+      await toldOf('whole'),
+      `whole is deleted. ${begin}: ergon db restore db_1 --as whole`,
+    )
+    const cut = '--to 2026-11-27T10:30:00.000Z --as cut'
+    assert.equal(await toldOf('cut'), `cut is deleted. ${without} ${cut}`)
+    for (const name of ['cut-early', 'ends-alone'])
+      assert.equal(await toldOf(name), `${name} is deleted. ${without} --backup bkp_2 --as ${name}`)
   })
 
   test('db show has the times that a database can be restored to, also with --json', async () => {

@@ -304,7 +304,10 @@ export const databaseDeleted = z.object({
   id: z.string(),
   object: z.literal('database'),
   deleted: z.literal(true),
-  /** Until then a new database can be made from its last state; null where it has no backup. */
+  /**
+   * Until then a new database can be made from its last state. Where a part of its log was lost, `restorable` of its backups
+   * has the last time. Null where it has no backup.
+   */
   restorable_until: z.iso.datetime().nullable(),
 })
 

@@ -85,6 +85,32 @@ test('times before a lost part of the log and after the next backup are restored
   assert.equal(alarms.length, 1)
 })
 
+test('db delete prints a command that restores all that is stored, where the log behind the last backup was lost', async () => {
+  const url = await newDatabase('cut')
+  await storedTo(url, await write(url, 1))
+  // No copy from behind the loss comes before the deletion.
+  await ergon.sql(
+    `create function keep_away() returns trigger language plpgsql as 'begin return null; end'`,
+  )
+  await ergon.sql(
+    'create trigger keep_away before insert on database_backups for each row execute function keep_away()',
+  )
+  try {
+    await loseLog(url)
+    await until('the loss is known', async () => {
+      const text = 'select from database_log_gaps where database = $1'
+      return (await ergon.sql(text, [idOf(url)])).length > 0
+    })
+    const { stderr } = await ergon.cli('db', 'delete', 'cut', '--force')
+    const [, words = ''] = /without its last rows, .*: ergon (db restore .*)/.exec(stderr) ?? []
+    await done(...words.split(' '))
+    assert.deepEqual(await rowsOf('cut'), [1])
+  } finally {
+    await ergon.sql('drop trigger keep_away on database_backups')
+    await ergon.sql('drop function keep_away')
+  }
+})
+
 test('a backup by hand with which the times begin stays as a nightly one when it is deleted', async () => {
   const url = await makeDatabase(ergon, 'by-hand')
   await withClient(url, (client) => client.query('create table kept (n int)'))

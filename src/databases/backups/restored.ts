@@ -61,9 +61,11 @@ export async function adopt(
   const found = await server.query('select from pg_database where datname = $1', [restored.name])
   if (found.rowCount > 0) {
     await readTables(connect, restored.name)
-    await server.query(
-      await formatted(server, 'alter database %I rename to %I', [restored.name, to.name]),
-    )
+    // PostgreSQL refuses a name that is taken, also by the database itself.
+    if (restored.name !== to.name)
+      await server.query(
+        await formatted(server, 'alter database %I rename to %I', [restored.name, to.name]),
+      )
   }
   const roles = await server.query('select from pg_roles where rolname = $1', [restored.owner])
   if (roles.rowCount > 0)

@@ -1,10 +1,10 @@
 // ergon db delete.
 import type { CommandCall } from '#cli/call.ts'
-import { apiDelete, replyOf } from '#cli/client.ts'
-import { databasePath } from '#cli/databases.ts'
+import { apiDelete, apiGet, replyOf } from '#cli/client.ts'
+import { backupsPath, databasePath } from '#cli/databases.ts'
 import { CommandError, EXIT, printJson, tell } from '#cli/output.ts'
 import type { ReplyOf } from '#contract/reply-of.ts'
-import type { databaseDeleted } from '#contract/databases.ts'
+import type { backupList, databaseDeleted } from '#contract/databases.ts'
 
 export async function run({ options, words: [name = ''] }: CommandCall): Promise<void> {
   if (options['force'] !== true)
@@ -13,15 +13,34 @@ export async function run({ options, words: [name = ''] }: CommandCall): Promise
       EXIT.usage,
       `ergon db delete ${name} --force`,
     )
+  const backups = replyOf<typeof backupList>(await apiGet(options, backupsPath(name)))
   const deleted = replyOf<typeof databaseDeleted>(await apiDelete(options, databasePath(name)))
   if (options.json) printJson(deleted)
-  else tell(`${name} is deleted. ${afterwards(deleted, name)}`)
+  else tell(`${name} is deleted. ${afterwards(deleted, name, backups)}`)
 }
 
-const afterwards = (
+type Backups = ReplyOf<typeof backupList>
+
+function afterwards(
   { id, restorable_until: until }: ReplyOf<typeof databaseDeleted>,
   name: string,
-): string =>
-  until === null
-    ? 'It had no backup yet'
-    : `Until ${until} it can be restored: ergon db restore ${id} --as ${name}`
+  backups: Backups,
+): string {
+  if (until === null) return 'It had no backup yet'
+  const last = lastStateOf(backups)
+  const restore = ['ergon db restore', id, ...last, '--as', name].join(' ')
+  const without = last.length === 0 ? '' : ' without its last rows, as a part of its log was lost'
+  return `Until ${until} it can be restored${without}: ${restore}`
+}
+
+/** Options of a restore. Where a part of the log behind the last backup was lost, a restore to now would be refused. */
+function lastStateOf({ restorable, data }: Backups): string[] {
+  const last = restorable.at(-1)
+  if (last?.to === null) return []
+  const [backup] = data
+    .filter(({ status }) => status === 'done')
+    .toSorted((a, b) => Date.parse(b.ended_at ?? '') - Date.parse(a.ended_at ?? ''))
+  if (backup !== undefined && (last === undefined || (backup.ended_at ?? '') > last.to))
+    return ['--backup', backup.id]
+  return last === undefined ? [] : ['--to', last.to]
+}
