@@ -15,11 +15,15 @@ const ATTEMPTS_MAX = 5
  * Takes the exclusive lock of a file, which is made (0600) when it is absent. Without `wait` it throws
  * `locked` when another process holds it; with it, it waits until the signal and throws its reason.
  * Node has no flock(2): flock(1) locks our descriptor, which it inherits as its fd 3, and exits; the
- * lock stays, as it is ours too.
+ * lock stays, as it is ours too. With `read` the file is there already, and the process needs no right to write it.
  */
-export async function lockFile(path: string, wait?: AbortSignal): Promise<FileLock> {
+export async function lockFile(
+  path: string,
+  wait?: AbortSignal,
+  { read = false }: { readonly read?: boolean } = {},
+): Promise<FileLock> {
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-    const file = await open(path, 'a', 0o600)
+    const file = await open(path, read ? 'r' : 'a', 0o600)
     try {
       await lockDescriptor(file.fd, path, wait)
       const release = () => file.close()

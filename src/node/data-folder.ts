@@ -20,6 +20,7 @@ import { fault } from '#contract/errors.ts'
 import type { LogTail } from '#base/log-tail.ts'
 import type { ProgramPlace } from './cell-specs.ts'
 import { claimPorts, type Ports } from './ports.ts'
+import { makeRoomLock } from './room-lock.ts'
 
 const FORMAT = 1
 // A first start brings PostgreSQL (60 MB), a cluster and its WAL; every start makes a journal of 16 MiB for each
@@ -72,8 +73,8 @@ export type DataFolder = Omit<OpenFolder, 'ports'> & {
   close(): Promise<void>
 }
 
-// These hold one folder for each process, whose own it is.
-const SHARED_FOLDERS = ['journals', 'signers']
+// The first two hold one folder for each process, whose own it is.
+const SHARED_FOLDERS = ['journals', 'signers', 'room']
 
 /**
  * Makes the data folder where it is absent; throws `port_taken` before, `data_unmade`, `storage_full`. The folder's
@@ -98,6 +99,7 @@ export async function openDataFolder(config: Config): Promise<OpenFolder> {
   }
   const path = realpathSync(config.data)
   demandRoom(path)
+  makeRoomLock(path)
   return { path, runFolder: runFolderOf(path), ports }
 }
 

@@ -1,6 +1,6 @@
 // Room of the disk that several pulls reserve at once.
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
@@ -13,6 +13,7 @@ const BLOCK_BYTES = 512
 function open(t: TestContext, diskBytes: number) {
   const home = mkdtempSync(join(tmpdir(), 'reserved-room-'))
   t.after(() => rmSync(home, { recursive: true }))
+  writeFileSync(join(home, '.lock'), '')
   const usedBytes = () =>
     readdirSync(home, { recursive: true, withFileTypes: true })
       .filter((one) => one.isFile())

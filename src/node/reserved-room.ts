@@ -11,7 +11,7 @@ import { takeBlocks } from './take-blocks.ts'
 export type ReservedRoomDeps = {
   /** Of the file that has the blocks. */
   readonly path: string
-  /** All works of a kind take this lock: each takes its room before another checks the disk. */
+  /** The lock of room-lock.ts: each work takes its room before another one checks the disk. */
   readonly lock: string
   readonly signal: AbortSignal
   /** Bytes that tenants may still take of the disk of a folder. */
@@ -48,7 +48,7 @@ export function createReservedRoom({
       file ??= await open(path, 'w', 0o600)
       shrink()
       if (bytes === 0) return (await roomOf(dirname(path))) >= 0
-      await using _ = await lockFile(lock, signal)
+      await using _ = await lockFile(lock, signal, { read: true })
       if ((await roomOf(dirname(path))) < bytes) return false
       try {
         await takeBlocks({ path, from: heldBytes, bytes }, signal)

@@ -7,6 +7,7 @@ import { IMAGE_PULL_S_MAX } from '#contract/workload-limits.ts'
 import { parseImageReference } from '#images/reference.ts'
 import { ask, programCell, type ProgramPlace } from '#node/cell-specs.ts'
 import { ONE_COLLECTOR, type Program } from '#node/program-flags.ts'
+import { roomLock, roomLockFolder } from '#node/room-lock.ts'
 import { pullCellOf } from './cell-name.ts'
 import type { WorkloadProgress, WorkloadPull } from './driver.ts'
 import { imageFolderOf, pullFolderOf } from './image-place.ts'
@@ -58,6 +59,7 @@ export async function pullImage(
     image: wanted.image,
     folder: imageFolderOf(folder, wanted.image),
     work: pullFolderOf(folder, wanted, name),
+    roomLock: roomLock(place.dataFolder),
     quotaBytes: wanted.roomBytes,
     servedPorts,
     credentials: await passwordFor(wanted.image, wanted.account),
@@ -71,7 +73,10 @@ export async function pullImage(
       place,
       config,
       socketGroup: SOCKETS,
-      reads: isFile && settings.imageFolder !== null ? [settings.imageFolder] : [],
+      reads: [
+        roomLockFolder(place.dataFolder),
+        ...(isFile && settings.imageFolder !== null ? [settings.imageFolder] : []),
+      ],
       writes: [folder],
       limits: { memoryBytes: MEMORY_BYTES },
       payer: { kind: 'account', account: wanted.account },

@@ -13,6 +13,7 @@ import type { AgentCore } from '#node/agent-part.ts'
 import type { AgentSocket } from '#node/agent-socket/ask-agent.ts'
 import { ask, programCell, START_TIMEOUT_MS } from '#node/cell-specs.ts'
 import { ONE_COLLECTOR, type Program } from '#node/program-flags.ts'
+import { roomLock, roomLockFolder } from '#node/room-lock.ts'
 import { STATE_SOCKETS } from '#node/state-cell.ts'
 import { restoredFolderOf } from './backups-cell.ts'
 import { JOB_PAGE, JobFault, type DueJob, type JobPage } from './job.ts'
@@ -88,6 +89,7 @@ async function runIn(
     agent,
     superuserPassword: superuserPasswordOf(data.secrets.state),
     restoredFolder,
+    roomLock: roomLock(place.dataFolder),
   }
   await accountCells.admit(name, account)
   signal.throwIfAborted()
@@ -99,6 +101,7 @@ async function runIn(
       place,
       config,
       socketGroup: SOCKETS,
+      reads: [roomLockFolder(place.dataFolder)],
       writes: [stores.folder, restoredFolder],
       calls: [STATE_SOCKETS, DATABASE_SOCKETS, AGENT_SOCKETS],
       limits: { memoryBytes: MEMORY_BYTES },

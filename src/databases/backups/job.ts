@@ -36,6 +36,8 @@ export type WorkDeps = {
   readonly superuserPassword: string
   /** Where restored clusters wait for the agent. */
   readonly restoredFolder: string
+  /** The lock under which room of the disk is reserved. */
+  readonly roomLock: string
 }
 
 /** The page of the process: how its job has ended, once it has. */

@@ -97,7 +97,7 @@ test(
         }
       },
     }
-    const deps = { state, blobs: slow, restoredFolder: folder }
+    const deps = { state, blobs: slow, restoredFolder: folder, roomLock: import.meta.filename }
     const working = restore(deps as unknown as WorkDeps, { ...job, kind: 'restore' }, signal)
     const rowOf = async () => {
       const { rows } = await state.query<{ status: string; done: number; total: number }>(
@@ -131,7 +131,7 @@ test(
     await addTestAccount(state, { id: ACCOUNT, env: 'test', lowWater: 0n })
     const { blobs, folder } = await openBlobs(t)
     const job = await wantedRestore(state, { blobs, copy: archiveIn(folder) })
-    const deps = { state, blobs, restoredFolder: folder }
+    const deps = { state, blobs, restoredFolder: folder, roomLock: import.meta.filename }
     await restore(deps as unknown as WorkDeps, { ...job, kind: 'restore' }, signal)
     const { rows } = await state.query<{ bytes: number; wal: number }>(
       'select stored_bytes::float8 as bytes, wal_bytes::float8 as wal from databases where id = $1',

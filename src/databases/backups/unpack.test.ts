@@ -21,6 +21,8 @@ import { unpackCluster } from './unpack.ts'
 
 const { signal } = new AbortController()
 const MB = 1_048_576
+/** Any file that is there. */
+const roomLock = import.meta.filename
 
 test('unpackCluster() refuses a copy whose folder of the log, or anything below it, is a link', async (t) => {
   const place = mkdtempSync(join(tmpdir(), 'ergon-unpack-'))
@@ -56,7 +58,7 @@ test('unpackCluster() refuses a copy whose folder of the log, or anything below 
       consistent: piece.end,
     }
     const work = { folder, plan, until: 'end' } as const
-    await unpackCluster({ blobs: blobs as SealedBlobs }, work, () => undefined, signal)
+    await unpackCluster({ blobs: blobs as SealedBlobs, roomLock }, work, () => undefined, signal)
   }
   for (const link of ['pg_wal', 'postgresql.auto.conf', join('base', 'one')])
     await assert.rejects(unpack(link.replace('/', '-'), link), (error) => {
@@ -79,19 +81,19 @@ test('unpackCluster() leaves the last tenth of the disk, as all work of tenants 
   const plan: RestorePlan = { files: [], filesBytes, log: [], consistent: 0n }
   const work = { folder: join(place, 'restored'), plan, until: 'end' } as const
   await assert.rejects(
-    unpackCluster({ blobs: {} as SealedBlobs }, work, () => undefined, signal),
+    unpackCluster({ blobs: {} as SealedBlobs, roomLock }, work, () => undefined, signal),
     /the disk of the node has no room for it/,
   )
   await assert.rejects(
     unpackCluster(
-      { blobs: {} as SealedBlobs, roomOf: async () => MB },
+      { blobs: {} as SealedBlobs, roomLock, roomOf: async () => MB },
       { ...work, plan: { ...plan, filesBytes: MB } },
       () => undefined,
       signal,
     ),
     /cannot be unpacked|has no label/,
   )
-  assert.deepEqual(readdirSync(place), ['.room.lock'])
+  assert.deepEqual(readdirSync(place), [])
 })
 
 test('unpackCluster() reserves its room of the disk, also before the files have taken it', async (t) => {
@@ -123,7 +125,7 @@ test('unpackCluster() reserves its room of the disk, also before the files have 
   const plan: RestorePlan = { files: [file], filesBytes: 8 * MB, log: [], consistent: 0n }
   const unpack = (name: string) =>
     unpackCluster(
-      { blobs: blobs as SealedBlobs, roomOf },
+      { blobs: blobs as SealedBlobs, roomLock, roomOf },
       { folder: join(place, name), plan, until: 'end' },
       () => undefined,
       ending.signal,

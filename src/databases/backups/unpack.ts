@@ -12,7 +12,7 @@ import {
   writeFile,
   type FileHandle,
 } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { syncTree } from '#artifacts/files.ts'
@@ -25,8 +25,6 @@ import { SEGMENT_BYTES, segmentName, segmentStart } from './wire.ts'
 export type Until = 'end' | 'consistent' | Date
 
 const ERROR_CHARACTERS = 300
-/** In the folder of all restores of the node. */
-const ROOM_LOCK = '.room.lock'
 
 /**
  * Makes `<folder>` with the layout of initialiseCluster(): whole by one rename, or not at all. `report` hears the bytes
@@ -35,6 +33,7 @@ const ROOM_LOCK = '.room.lock'
 export async function unpackCluster(
   deps: {
     readonly blobs: SealedBlobs
+    readonly roomLock: string
     /** Bytes that tenants may still take of the disk of a folder. */
     readonly roomOf?: (folder: string) => Promise<number>
   },
@@ -52,7 +51,7 @@ export async function unpackCluster(
     const logBytes = plan.log.reduce((sum, { begin, end }) => sum + Number(end - begin), 0)
     await using room = createReservedRoom({
       path: join(making, 'room'),
-      lock: join(dirname(folder), ROOM_LOCK),
+      lock: deps.roomLock,
       signal,
       ...(deps.roomOf && { roomOf: deps.roomOf }),
     })

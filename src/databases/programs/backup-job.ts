@@ -21,6 +21,7 @@ export type BackupJobConfig = {
   readonly agent: AgentSocket
   readonly superuserPassword: string
   readonly restoredFolder: string
+  readonly roomLock: string
   readonly socket: string
   readonly logLevel: LogLevel
 }

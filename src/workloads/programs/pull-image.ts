@@ -1,7 +1,7 @@
 // One pull of an image as a process of its own: it parses what strangers have packed, writes to the folder of images alone,
 // and is paid by the account that asked. Its page says how far it is.
 import { mkdir, rm } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { endOnFault } from '#base/crash.ts'
 import { ErgonError } from '#base/errors.ts'
 import { createLogger, type LogLevel } from '#base/log.ts'
@@ -33,6 +33,8 @@ export type PullConfig = ImageSettings & {
   readonly folder: string
   /** The folder has the files of this pull. */
   readonly work: string
+  /** The lock under which room of the disk is reserved. */
+  readonly roomLock: string
   /** The bytes that the files of the image may have by the quota of its account. */
   readonly quotaBytes: number
   /** Ports of the service, which may be asked at this machine's public addresses. */
@@ -83,7 +85,7 @@ async function pull(): Promise<void> {
     quotaBytes: config.quotaBytes,
     room: createReservedRoom({
       path: join(config.work, 'room'),
-      lock: join(dirname(config.folder), '.room.lock'),
+      lock: config.roomLock,
       signal: ending.signal,
     }),
     open: openImage({
