@@ -31,7 +31,7 @@ import { createAwakeServer, type AwakeServer } from './agent-socket/awake-server
 import { energyWords } from './agent-socket/energy-words.ts'
 import { lookInside } from './server/look-inside.ts'
 import { onceDone } from '#base/once-done.ts'
-import { reconcileDatabases } from './reconcile-databases.ts'
+import { reconcileDatabases, removeDatabases } from './reconcile-databases.ts'
 import type { GatewaySettings } from './settings.ts'
 import type { DatabasesTaskSettings } from './tasks.ts'
 import { passwordKeyOf, superuserPasswordOf } from './logins/passwords.ts'
@@ -73,7 +73,7 @@ async function open(core: AgentCore, starting: AbortSignal): Promise<AgentPart> 
   const host = databaseHost(config) ?? 'localhost'
   const part = partOf(core, host)
   await endOpenIntervals(core.state, 'database')
-  if (!config.databases) return part
+  if (!config.databases) return { ...part, ...removals(core) }
   const ending = new AbortController()
   let running: Promise<unknown> = Promise.resolve()
   const awake = createAwakeServer({ ...core, proxies: config.pgProxies })
@@ -132,6 +132,24 @@ async function open(core: AgentCore, starting: AbortSignal): Promise<AgentPart> 
       servers.close()
       await running
       await Promise.all([awake.close(), port.release()])
+    },
+  }
+}
+
+/** The part of a node that runs no databases: deletions end, else the backups of deleted databases are charged for ever. */
+function removals(core: AgentCore): Pick<AgentPart, 'start' | 'close'> {
+  const nothing = async () => undefined
+  const servers = serversOf(core, { beside: nothing, changed: () => undefined, failing: nothing })
+  const ending = new AbortController()
+  let running: Promise<unknown> = Promise.resolve()
+  return {
+    async start() {
+      running = removeDatabases(core, servers, ending.signal)
+    },
+    async close() {
+      ending.abort()
+      servers.close()
+      await running
     },
   }
 }

@@ -4,13 +4,13 @@ import { fault } from '#contract/errors.ts'
 import { readMadeLogins, recordMade } from './logins/made-logins.ts'
 import { OWNER_LABEL } from './logins/owner-label.ts'
 import type { AgentCore } from '#node/agent-part.ts'
-import { reconcile } from '#resources/reconciler.ts'
+import { reconcile, type ReconcilerDeps } from '#resources/reconciler.ts'
 import { heldOf, type Resource } from '#resources/resource.ts'
 import { isLocked, type Queryable } from '#state/connect.ts'
 import type { AwakeServer } from './agent-socket/awake-server.ts'
 import { suspendedWords } from './agent-socket/state-words.ts'
-import { keepLastLog } from './backups/last-log.ts'
-import { createRecoveries } from './backups/recoveries.ts'
+import { keepLastLog, type LastLogDeps } from './backups/last-log.ts'
+import { createRecoveries, type Recoveries } from './backups/recoveries.ts'
 import type { FrontCell } from './front-cell.ts'
 import { failureBefore } from './server/failing-start.ts'
 import { recordInstalled } from './server/look-inside.ts'
@@ -52,16 +52,45 @@ export const reconcileDatabases = (
         await awake.cut(id, suspendedWords({ name, held }))
         await servers.stop(id, held === 'balance' ? 'balance' : 'suspended')
       },
-      async remove(resource) {
-        await recoveries.remove(resource.id)
-        await servers.remove(resource.id, () =>
-          keepLastLog({ ...core, storing: () => front.ready(signal) }, servers, resource),
-        )
-      },
+      remove: removal(core, { recoveries, servers, storing: () => front.ready(signal) }),
     },
     signal,
   )
 }
+
+/** The same on a node that runs no databases: deletions alone are made. No server starts. Never rejects. */
+export function removeDatabases(
+  core: AgentCore,
+  servers: Servers,
+  signal: AbortSignal,
+): Promise<void> {
+  const refuse = async (): Promise<never> => {
+    throw fault('databases_off', 'Could not start the server of the database')
+  }
+  const recoveries = createRecoveries(core, servers)
+  const remove = removal(core, { recoveries, servers, storing: refuse })
+  const { state, log } = core
+  const deps = { state, log, kind: 'database', removesAlone: true, remove }
+  return reconcile({ ...deps, deploy: refuse, suspend: refuse }, signal)
+}
+
+const removal =
+  (
+    core: AgentCore,
+    {
+      recoveries,
+      servers,
+      storing,
+    }: {
+      readonly recoveries: Pick<Recoveries, 'remove'>
+      readonly servers: Servers
+      readonly storing: LastLogDeps['storing']
+    },
+  ): ReconcilerDeps['remove'] =>
+  async (resource) => {
+    await recoveries.remove(resource.id)
+    await servers.remove(resource.id, () => keepLastLog({ ...core, storing }, servers, resource))
+  }
 
 async function deploy(
   state: Queryable,

@@ -224,3 +224,19 @@ test(
       })
     }),
 )
+
+test(
+  'a reconciler that removes alone makes deletions, and leaves other wishes as they are',
+  { skip },
+  () =>
+    withState(async (state) => {
+      const made: string[] = []
+      const deploy = async ({ name }: { readonly name: string }) => void made.push(name)
+      await reconciling(state, { deploy, suspend: deploy, removesAlone: true }, async (reaches) => {
+        const [older, gone] = [await add(state, 'older'), await add(state, 'gone')]
+        await state.query("select want_resource($1, 'deleted')", [gone])
+        await reaches(gone, { actual: 'deleted' })
+        assert.deepEqual([(await rowOf(state, older))?.actual, made], ['pending', []])
+      })
+    }),
+)

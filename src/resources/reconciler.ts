@@ -28,6 +28,8 @@ export type ReconcilerDeps = {
   readonly suspend: (resource: Resource) => Promise<void>
   /** Removes everything of the resource. */
   readonly remove: (resource: Resource) => Promise<void>
+  /** True where nothing of the kind runs on this node: other wishes wait. */
+  readonly removesAlone?: boolean
   /** In place of AGAIN_MS for changes: tests are short. */
   readonly againMs?: number
 }
@@ -57,6 +59,7 @@ const UNSETTLED = `select id, account, name, wanted, actual, reason, revision::t
     select distinct on (account) * from resources
     where kind = $1 and (actual <> wanted or reached_revision < revision)
       and (actual not in ('crash_loop', 'failed') or wanted <> 'deployed' or reached_revision < revision)
+      and (not $6 or wanted = 'deleted')
       and account <> all ($2) and id <> all ($3) and id || ' ' || revision <> all ($4)
     order by account, changed_at, id
   ) n order by changed_at, id limit $5`
@@ -91,14 +94,14 @@ async function follow(deps: ReconcilerDeps, signal: AbortSignal): Promise<void> 
 }
 
 async function beginUnsettled(
-  { state, kind }: ReconcilerDeps,
+  { state, kind, removesAlone = false }: ReconcilerDeps,
   work: ReturnType<typeof createWork>,
 ): Promise<void> {
   await work.endUnwanted()
   const { running, resting } = work
   const accounts = [...running.values()].flatMap((one) => (one.isAside ? [] : [one.account]))
   const most = ACCOUNTS_MAX - accounts.length
-  const given = [kind, accounts, [...running.keys()], [...resting], most]
+  const given = [kind, accounts, [...running.keys()], [...resting], most, removesAlone]
   for (const change of (await state.query<Unsettled>(UNSETTLED, given)).rows) work.begin(change)
 }
 

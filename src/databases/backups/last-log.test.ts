@@ -161,6 +161,29 @@ test(
   },
 )
 
+test(
+  'keepLastLog() waits for more than a day on a node that runs no databases, and ends then',
+  { skip },
+  async () => {
+    const resource = await deleted('off')
+    let tries = 0
+    const storing = async () => {
+      if (++tries === 60)
+        await state.query(
+          "update databases set last_log_tried_from = ledger_now() - interval '27 hours' where id = $1",
+          [resource.id],
+        )
+      throw fault('databases_off', 'Could not start the server of "off"')
+    }
+    const servers = { alone: () => assert.fail('the server starts') }
+    const trying = () => keepLastLog({ ...coreOf(), storing }, servers, resource)
+    while (tries < 59) await assert.rejects(trying, { code: 'databases_off' })
+    await trying()
+    assert.equal(await lostFrom(resource.id), STORED_AT)
+    assert.match(JSON.stringify(await told(resource.id)), /Could not start the server of/)
+  },
+)
+
 test('tries that fail for one cause are not counted for another one', { skip }, async () => {
   const resource = await deleted('in-turns')
   let starts = 0

@@ -15,9 +15,10 @@ import type { Queryable } from '#state/connect.ts'
 const FOLLOWED_MS = 5000
 /**
  * Tries in a row with one cause. A server that does not start has four minutes, as the reconciler waits longer each time.
- * A fault of the service has some two hours. Energy that is not paid has no number, but the time below.
+ * A fault of the service has some two hours. Energy that is not paid, and a node that runs no databases, have no number, but
+ * the time below.
  */
-const TRIES_MAX = { start: 5, service: 30, unpaid: Infinity } as const
+const TRIES_MAX = { start: 5, service: 30, unpaid: Infinity, off: Infinity } as const
 /** From the first try on, whatever the causes. Free energy and budgets are renewed within a day. */
 const HOURS_MAX = 26
 const INTERNAL = 500
@@ -29,7 +30,7 @@ export type LastLogDeps = {
   readonly state: Queryable
   readonly log: Pick<Logger, 'error'>
   readonly data: Pick<AgentCore['data'], 'at'>
-  /** Resolves when the process runs that stores logs. */
+  /** Resolves when the process runs that stores logs. Throws databases_off where the node runs no databases. */
   readonly storing: () => Promise<void>
   /** In place of FOLLOWED_MS: tests are short. */
   readonly followedMs?: number
@@ -108,6 +109,7 @@ async function isWaiting({ state, data }: LastLogDeps, id: string): Promise<bool
 
 function causeOf(error: unknown, hasStarted: boolean): keyof typeof TRIES_MAX {
   if (isUnpayable(error)) return 'unpaid'
+  if (error instanceof ErgonError && error.code === 'databases_off') return 'off'
   const isOfAccount = error instanceof ErgonError && error.status < INTERNAL
   return hasStarted || !isOfAccount || isFaultOfService(error) ? 'service' : 'start'
 }
