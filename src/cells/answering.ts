@@ -2,18 +2,31 @@
 import { existsSync } from 'node:fs'
 import { sleep } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
-import type { CellSpec, Watch } from './cell.ts'
+import type { Cell, CellSpec, Watch } from './cell.ts'
 
 const PROBE_TIMEOUT_MS = 2000
 const PROBE_DELAY_MIN_MS = 5
 const PROBE_DELAY_MAX_MS = 200
 
-/** True once the probe succeeds; otherwise the last reason why it did not. */
+/**
+ * True once the probe succeeds; otherwise the last reason why it did not, once the time of a start is over without progress.
+ */
 export async function untilAnswering(
   spec: CellSpec,
-  socket: string,
-  signal: AbortSignal,
+  { socket, processes }: Pick<Cell, 'socket' | 'processes'>,
+  ended: AbortSignal,
 ): Promise<unknown> {
+  const { timeoutMs, progress } = spec.ready
+  for (let seen: string | undefined; ;) {
+    const inTime = AbortSignal.any([ended, AbortSignal.timeout(timeoutMs)])
+    const answered = await probed(spec, socket, inTime)
+    const word = answered === true || ended.aborted ? undefined : progress?.(processes())
+    if (word === undefined || word === seen) return answered
+    seen = word
+  }
+}
+
+async function probed(spec: CellSpec, socket: string, signal: AbortSignal): Promise<unknown> {
   let reason: unknown = `there is no ${socket}`
   for (let delayMs = PROBE_DELAY_MIN_MS; !signal.aborted;) {
     // Asking nobody a dozen times for each cell took 0.2 s of CPU of a start.

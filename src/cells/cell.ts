@@ -65,6 +65,11 @@ export type CellSpec = {
   readonly ready: {
     readonly probe: (socket: string, signal: AbortSignal) => Promise<void>
     readonly timeoutMs: number
+    /**
+     * A word about a start that takes long, by its processes, and undefined where nothing is known. Each time that the word
+     * has changed the start has that time again.
+     */
+    readonly progress?: (processes: readonly number[]) => string | undefined
   }
   readonly socket: string
   /** True where it bills accounts by tariff, and says so on a page of its socket (node/meter/gateway-bills.ts). */
@@ -203,6 +208,8 @@ export type Exit = {
   readonly at: number
   /** Why its supervisor ended it, in words, when its watch found it stuck. */
   readonly stuck?: string
+  /** Its supervisor ended it: it did not answer in the time of a start. */
+  readonly silent?: true
   /** The kernel ended it: its memory limit was reached. */
   readonly outOfMemory?: true
 }

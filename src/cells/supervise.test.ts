@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import { systemClock } from '#base/clock.ts'
 import { createLogger } from '#base/log.ts'
-import type { Exit, StartedLife } from './cell.ts'
+import type { CellSpec, Exit, StartedLife } from './cell.ts'
 import { superviseCell, type SupervisorDeps } from './supervise.ts'
 import { echoSpec } from './testing/harness.ts'
 
@@ -25,7 +25,10 @@ function lifeWithoutProcess(): StartedLife {
   }
 }
 
-const supervise = (more: { cleanUp: () => Promise<void>; endLife?: () => void }) => {
+const supervise = (
+  more: { cleanUp: () => Promise<void>; endLife?: () => void },
+  spec: CellSpec = SPEC,
+) => {
   const deps: SupervisorDeps = {
     // A path that is there: the probe of the test asks nobody.
     socket: import.meta.filename,
@@ -50,7 +53,7 @@ const supervise = (more: { cleanUp: () => Promise<void>; endLife?: () => void })
     clock: systemClock,
     log: createLogger('cells', { write: () => undefined }),
   }
-  return superviseCell(SPEC, deps)
+  return superviseCell(spec, deps)
 }
 
 test('a cell whose stop failed is stopping until a further stop has cleared it away', async () => {
@@ -82,4 +85,31 @@ test('a cell whose life cannot be ended while it is stopped is stopping until it
   await cell.stop()
   states.push(cell.state)
   assert.deepEqual(states, ['stopping', 'stopped'])
+})
+
+test('a cell that does not answer has its time again while its start makes progress, and is ended as silent', async (t) => {
+  const words = ['file 1', 'file 2', 'file 3', 'file 3', 'file 4']
+  const ended = Promise.withResolvers<Exit>()
+  const probe = () => Promise.reject(new Error('it is starting up'))
+  const cell = supervise(
+    { cleanUp: async () => undefined },
+    {
+      ...SPEC,
+      ready: { probe, timeoutMs: 20, progress: () => words.shift() },
+      ended: (exit) => ended.resolve(exit),
+    },
+  )
+  t.after(() => cell.stop())
+  const { signal, silent } = await ended.promise
+  assert.deepEqual([signal, silent, words[0]], ['SIGKILL', true, 'file 4'])
+})
+
+test('a cell that does not answer is ended after its time where nothing is known of its start', async (t) => {
+  const ended = Promise.withResolvers<Exit>()
+  const probe = () => Promise.reject(new Error('it is starting up'))
+  const ready = { probe, timeoutMs: 20 }
+  const more = { ready, ended: (exit: Exit) => ended.resolve(exit) }
+  const cell = supervise({ cleanUp: async () => undefined }, { ...SPEC, ...more })
+  t.after(() => cell.stop())
+  assert.equal((await ended.promise).silent, true)
 })

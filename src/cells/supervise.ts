@@ -37,6 +37,8 @@ export type Observed = {
   endLife(): void
 }
 
+type EndedBecause = Pick<Exit, 'silent' | 'stuck'>
+
 const EXITS_MAX = 20
 /** Lines of the output of a life that are kept for the words about its end. */
 const LAST_LINES = 20
@@ -212,13 +214,13 @@ class OneCell implements SupervisedCell {
     ended.abort()
     if (end === undefined) return undefined
     const how = { ...end, at: clock.wallMs() }
-    const stuck = await watching
+    const why = await watching
     await killTree(this.#observed.tree, clock)
     const isKilled = how.signal === 'SIGKILL' && this.#observed.memoryKills() > killsBefore
     this.#observed.endLife()
     this.#life = undefined
     records.remove()
-    return { ...how, ...(stuck !== undefined && { stuck }), ...(isKilled && { outOfMemory: true }) }
+    return { ...how, ...why, ...(isKilled && { outOfMemory: true }) }
   }
 
   /** Takes its lines, and gives it its config. */
@@ -247,32 +249,37 @@ class OneCell implements SupervisedCell {
     }
   }
 
-  /** From its start to its end; resolves with why it was ended as stuck, if it was. */
-  async #watchLife(ended: AbortSignal, isReady: boolean): Promise<string | undefined> {
+  /** From its start to its end; resolves with why it was ended as silent or stuck, if it was. */
+  async #watchLife(ended: AbortSignal, isReady: boolean): Promise<EndedBecause | undefined> {
     // The process of a spare answers.
     if (isReady) this.#become('ready')
-    else await this.#watchReadiness(ended)
+    else if (!(await this.#watchReadiness(ended))) return { silent: true }
     const { name, watch } = this.spec
     if (watch === undefined || this.#state !== 'ready') return undefined
     const why = await untilStuck(watch, this.socket, ended)
     if (why === undefined || ended.aborted || this.#stopping.signal.aborted) return undefined
     this.#deps.log.error('A cell is stuck and is ended', { cell: name, cause: why })
     this.kill()
-    return why
+    return { stuck: why }
   }
 
-  async #watchReadiness(ended: AbortSignal): Promise<void> {
+  /** False where it was ended: it does not answer in time. */
+  async #watchReadiness(ended: AbortSignal): Promise<boolean> {
     const { name, ready } = this.spec
-    const signal = AbortSignal.any([ended, AbortSignal.timeout(ready.timeoutMs)])
-    const answered = await untilAnswering(this.spec, this.socket, signal)
-    if (ended.aborted || this.#stopping.signal.aborted) return
-    if (answered === true) return this.#become('ready')
+    const own = { socket: this.socket, processes: () => this.processes() }
+    const answered = await untilAnswering(this.spec, own, ended)
+    if (ended.aborted || this.#stopping.signal.aborted) return true
+    if (answered === true) {
+      this.#become('ready')
+      return true
+    }
     this.#deps.log.warn('A cell does not answer in time and is ended', {
       cell: name,
       timeoutMs: ready.timeoutMs,
       cause: messageOf(answered),
     })
     this.kill()
+    return false
   }
 
   kill(): void {

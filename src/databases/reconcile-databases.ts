@@ -17,6 +17,9 @@ import { recordInstalled } from './server/look-inside.ts'
 import type { DatabaseRoles } from './server/make-database.ts'
 import type { Servers } from './server/servers.ts'
 
+/** A start that takes longer recovers. */
+const ASIDE_MS = 60_000
+
 /** Works until the signal aborts. Never rejects. */
 export const reconcileDatabases = (
   core: AgentCore,
@@ -38,12 +41,14 @@ export const reconcileDatabases = (
       state,
       log,
       kind: 'database',
-      async deploy(resource) {
+      async deploy(resource, wanted, aside) {
         await front.ready(signal)
         // First: sessions of a deleted role end also where the work in the server fails.
         awake.keep(resource.id, await readMadeLogins(state, resource.id))
         await recoveries.recover({ ...resource, ...(await rolesOf(state, resource.id)) }, signal)
-        await deploy(state, { servers, resource }, signal)
+        // A recovery may take long: then other accounts do not wait for it.
+        const late = setTimeout(aside, ASIDE_MS).unref()
+        await deploy(state, { servers, resource }, wanted).finally(() => clearTimeout(late))
         awake.keep(resource.id, await readMadeLogins(state, resource.id))
       },
       async suspend({ id, name }) {

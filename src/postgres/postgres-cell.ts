@@ -7,6 +7,7 @@ import type { CellSpec } from '#cells/cell.ts'
 import { postgresFault } from './faults.ts'
 import type { PostgresInstall } from './install.ts'
 import { probeServer } from './probe.ts'
+import { recoveryProgress } from './recovery-progress.ts'
 import { settingsFor } from './settings.ts'
 
 export type PostgresCellOptions = {
@@ -21,7 +22,9 @@ export type PostgresCellOptions = {
   readonly limits?: CellSpec['limits']
   /** Settings of postgresql.conf that differ from those of settings.ts. */
   readonly settings?: Readonly<Record<string, string>>
-  /** The server is ended where it does not answer within this time; that is 2 minutes by default. */
+  /**
+   * The server is ended where it does not answer within this time, and its recovery makes no step; that is 2 minutes by default.
+   */
   readonly readyMaxMs?: number | undefined
 }
 
@@ -66,7 +69,11 @@ export function postgresCell(options: PostgresCellOptions): CellSpec {
     socketGroup: options.socketGroup,
     calls: [],
     limits: options.limits ?? {},
-    ready: { probe: probeServer, timeoutMs: options.readyMaxMs ?? READY_MAX_MS },
+    ready: {
+      probe: probeServer,
+      timeoutMs: options.readyMaxMs ?? READY_MAX_MS,
+      progress: recoveryProgress,
+    },
     socket: SOCKET,
     // SIGINT is PostgreSQL's fast shutdown: sessions end, a checkpoint is written.
     stop: { signal: 'SIGINT', graceMs: STOP_GRACE_MS },

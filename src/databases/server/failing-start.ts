@@ -5,9 +5,10 @@ import { fault } from '#contract/errors.ts'
 
 /** Lives in a row that ended before they answered. */
 const LIVES_MAX = 3
-/** A start that hangs; shorter than clients wait for one. */
-const SILENT_MS = 55_000
+/** A start that hangs; shorter than clients wait for one. A recovery that goes on has this time for each step. */
+export const SILENT_MS = 55_000
 const WORDS_MAX = 300
+const SILENT = `it does not answer within ${SILENT_MS / 1000} s`
 const FULL = 'the disk of the service is full'
 const NO_POSTGRES = 'the service has no PostgreSQL that it can run'
 
@@ -36,32 +37,23 @@ export const isFaultOfService = (error: unknown): boolean =>
   [FULL, NO_POSTGRES].includes(error.cause.words)
 
 export interface StartWatch {
-  /** For the cell: counts lives that end without an answer. */
+  /** For the cell: counts lives that end without an answer. A silent one is a failure by itself. */
   ended(exit: Exit, life: EndedLife): void
-  /** The server answers, or is ended: it is not silent. */
-  settle(): void
   /** Rejects with a StartFailure. */
   readonly failed: Promise<never>
 }
 
-/** Watches a server from its start on. `folder` is that of its cluster. */
+/** Watches the lives of a server. `folder` is that of its cluster. */
 export function watchStart(folder: string): StartWatch {
   const failed = Promise.withResolvers<never>()
   failed.promise.catch(() => undefined)
-  const silent = setTimeout(() => {
-    const words = `it does not answer within ${SILENT_MS / 1000} s`
-    failed.reject(new StartFailure(words, words))
-  }, SILENT_MS).unref()
-  const settle = () => clearTimeout(silent)
   let lives = 0
   return {
-    settle,
     failed: failed.promise,
     ended(exit, { hasAnswered, lastLines }) {
       lives = hasAnswered ? 0 : lives + 1
-      if (lives < LIVES_MAX) return
-      settle()
-      failed.reject(failureOf(exit, lastLines, folder))
+      if (exit.silent === true) failed.reject(new StartFailure(SILENT, SILENT))
+      else if (lives >= LIVES_MAX) failed.reject(failureOf(exit, lastLines, folder))
     },
   }
 }

@@ -1,24 +1,22 @@
 // The order of the parts of a start, with a cell that runs nothing.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import { Secret } from '#base/log.ts'
 import { quiet } from '#postgres/testing.ts'
 import { createServers, type ServersDeps } from './servers.ts'
 
-test('nobody follows the log of a server before its life is recorded', async (t) => {
+/** Servers on a folder with the files of one database, whose cell is the test's. */
+function open(t: TestContext, given: { readonly cell: object; readonly steps?: string[] }) {
   const folder = mkdtempSync(join(tmpdir(), 'ergon-servers-'))
   t.after(() => rmSync(folder, { recursive: true }))
   mkdirSync(join(folder, 'db_1', 'data'), { recursive: true })
   writeFileSync(join(folder, 'db_1', 'data', 'PG_VERSION'), '16')
-  const steps: string[] = []
-  const cell = {
-    socket: join(folder, 'run', '.s.PGSQL.5432'),
-    ready: async () => void steps.push('it answers'),
-    stop: async () => void steps.push('it ends'),
-  }
+  const { steps = [] } = given
+  const cell = { socket: join(folder, 'run', '.s.PGSQL.5432'), ...given.cell }
   const deps = {
     cells: { start: async () => cell },
     state: {
@@ -42,8 +40,19 @@ test('nobody follows the log of a server before its life is recorded', async (t)
   }
   const servers = createServers(deps as unknown as ServersDeps)
   t.after(() => servers.close())
-  const database = { id: 'db_1', account: 'acct_a', name: 'notes' }
-  await servers.alone(database, async () => void steps.push('work'))
+  return { servers, socket: cell.socket }
+}
+
+const DATABASE = { id: 'db_1', account: 'acct_a', name: 'notes' }
+
+test('nobody follows the log of a server before its life is recorded', async (t) => {
+  const steps: string[] = []
+  const cell = {
+    ready: async () => void steps.push('it answers'),
+    stop: async () => void steps.push('it ends'),
+  }
+  const { servers } = open(t, { cell, steps })
+  await servers.alone(DATABASE, async () => void steps.push('work'))
   assert.deepEqual(steps, [
     'it answers',
     'its life is recorded',
@@ -52,4 +61,32 @@ test('nobody follows the log of a server before its life is recorded', async (t)
     'others hear of its end',
     'it ends',
   ])
+})
+
+test('a start goes on where its client is gone, and the next client uses the same server', async (t) => {
+  const asked = Promise.withResolvers<void>()
+  const answers = Promise.withResolvers<void>()
+  let stops = 0
+  const cell = {
+    async ready(signal: AbortSignal) {
+      asked.resolve()
+      const ended = once(signal, 'abort').then(() => signal.throwIfAborted())
+      await Promise.race([answers.promise, ended])
+    },
+    stop: async () => void stops++,
+  }
+  const { servers, socket } = open(t, { cell })
+  const waker = { cause: 'connection' } as const
+  const leaving = new AbortController()
+  const left = servers.use(DATABASE, waker, leaving.signal)
+  await asked.promise
+  leaving.abort(new Error('the client is gone'))
+  await assert.rejects(left, /the client is gone/)
+  const next = servers.use(DATABASE, waker, t.signal)
+  answers.resolve()
+  const { socketPath, release } = await next
+  assert.deepEqual([socketPath, stops], [socket, 0])
+  release()
+  await servers.stop(DATABASE.id, 'suspended')
+  assert.equal(stops, 1)
 })

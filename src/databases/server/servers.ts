@@ -13,11 +13,12 @@ import type { Waker } from '#resources/intervals.ts'
 import type { Resource } from '#resources/resource.ts'
 import { connectState, type Queryable, type State } from '#state/connect.ts'
 import { holdSessions } from './hold-sessions.ts'
+import { JOB_MS_MAX } from '#databases/backups/job.ts'
 import { recoverIn, type OwnCell } from '#databases/backups/recover-in.ts'
 import { adopt, type Restored } from '#databases/backups/restored.ts'
 import { beginLife } from './begin-life.ts'
 import { cellNameOf } from './cell-name.ts'
-import { failureBefore, watchStart, type StartFailure } from './failing-start.ts'
+import { failureBefore, SILENT_MS, watchStart, type StartFailure } from './failing-start.ts'
 import { installedIn, type Installed } from './look-inside.ts'
 import { hasFiles, makeCluster, missingFiles } from './make-cluster.ts'
 import { makeDatabase, type ConnectAs, type DatabaseRoles } from './make-database.ts'
@@ -135,10 +136,15 @@ export function createServers(deps: ServersDeps): Servers {
     state: deps.state,
     log: deps.log,
     idleMs: deps.idleMs,
+    // A silent start ends by its cell.
+    readyMs: JOB_MS_MAX,
     prepare: async (database) => () => startServer(deps, database, closing.signal),
   })
   const use: Servers['use'] = async (database, waker, signal) => {
-    const { instance, release } = await instances.use(database, waker, signal)
+    signal.throwIfAborted()
+    // The start goes on where its client is gone: the next one would begin a recovery anew.
+    const using = instances.use(database, waker, closing.signal)
+    const { instance, release } = await usedOrLeft(using, signal)
     return { socketPath: instance.socketPath, release }
   }
   return {
@@ -186,6 +192,27 @@ export function createServers(deps: ServersDeps): Servers {
       instances.close()
       closing.abort()
     },
+  }
+}
+
+/** Rejects with the reason of a user that leaves; the use ends once it has begun. */
+async function usedOrLeft<U extends { release(): void }>(
+  using: Promise<U>,
+  signal: AbortSignal,
+): Promise<U> {
+  const left = Promise.withResolvers<never>()
+  const leave = () => left.reject(signal.reason)
+  signal.addEventListener('abort', leave, { once: true })
+  try {
+    return await Promise.race([using, left.promise])
+  } catch (error) {
+    using.then(
+      (used) => used.release(),
+      () => undefined,
+    )
+    throw error
+  } finally {
+    signal.removeEventListener('abort', leave)
   }
 }
 
@@ -249,11 +276,9 @@ async function startServer(
     socketPath: cell.socket,
     async ready(signal) {
       await Promise.race([cell.ready(signal), failed])
-      watch.settle()
       await begun()
     },
     async end() {
-      watch.settle()
       deps.changed(database, false)
       ending.abort()
       // At once: a query beside a server that hangs ends with the server.
@@ -337,7 +362,7 @@ async function recoverFirst(
 async function startCell(
   deps: ServersDeps,
   { install, database }: { readonly install: PostgresInstall; readonly database: Resource },
-  { settings, readyMaxMs, ...own }: OwnCell = {},
+  { settings, readyMaxMs = SILENT_MS, ...own }: OwnCell = {},
 ): Promise<Cell> {
   const { id, account } = database
   const name = cellNameOf(id)

@@ -1,0 +1,53 @@
+// The words about a server that recovers, of a real one that was killed with much log behind its last checkpoint.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import { recoveryProgress } from './recovery-progress.ts'
+import { cachedInstall, startTestServer, whyNoServer } from './testing.ts'
+
+/** The children of a process, whatever runs between. */
+function below(pid: number): number[] {
+  const parents = readdirSync('/proc').flatMap((name) => {
+    try {
+      const [, parent = ''] =
+        /^PPid:\t(\d+)$/m.exec(readFileSync(`/proc/${name}/status`, 'utf8')) ?? []
+      return [[Number(name), Number(parent)] as const]
+    } catch {
+      // No process, or one that has ended.
+      return []
+    }
+  })
+  const of = (one: number): number[] => [
+    one,
+    ...parents.filter(([, parent]) => parent === one).flatMap(([child]) => of(child)),
+  ]
+  return of(pid)
+}
+
+test(
+  'recoveryProgress() names each file of the log that a server replays, and nothing once it answers',
+  { skip: whyNoServer() },
+  async () => {
+    const settings = { max_wal_size: '1GB', checkpoint_timeout: '1h' }
+    await using server = await startTestServer(await cachedInstall(), settings)
+    const made = await server.psql(
+      `checkpoint; create table kept as select repeat(md5(n::text), 20) from generate_series(1, 100000) n`,
+    )
+    assert.equal(made.code, 0, made.stderr)
+    const ended = once(server.child, 'exit')
+    server.child.kill('SIGKILL')
+    await ended
+    server.restart()
+    const words = new Set<string>()
+    const ready = server.ready().then(() => true)
+    while (!(await Promise.race([ready, turn(false)]))) {
+      const word = recoveryProgress(below(server.child.pid ?? 0))
+      if (word !== undefined) words.add(word)
+    }
+    const files = [...words].filter((word) => /startup recovering [0-9A-F]{24}$/.test(word))
+    assert.ok(files.length > 1, [...words].join())
+    assert.equal(recoveryProgress(below(server.child.pid ?? 0)), undefined)
+  },
+)
