@@ -6,6 +6,8 @@ import { fault } from '#contract/errors.ts'
 import { addTestAccount, openLedgerState } from '#ledger/test-state.fixture.ts'
 import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
 import { NotWanted } from '#resources/instances.ts'
+import { NotYet } from '#resources/reconciler.ts'
+import type { Trials } from '#resources/trials.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { WorkloadDriver } from './driver.ts'
 import { ACCOUNT, driverOf, pullInto, signal, workloadsOn } from './workloads.fixture.ts'
@@ -210,6 +212,73 @@ test(
     const used = workloads.use({ id, account: ACCOUNT, name: 'web' }, signal, 1)
     await assert.rejects(used, { code: 'registry_unreachable' })
     assert.deepEqual(told, ['The registry is silent'])
+    workloads.close()
+  },
+)
+
+/** Turns of accounts whose pulls rest while `rests` says so. */
+const restingIf = (rests: () => boolean): Trials => ({
+  async run(_account, pull) {
+    if (rests()) throw new NotYet()
+    return await pull()
+  },
+})
+
+test(
+  'a new version whose image has gone while pulls of its account rest ends no other version, and is tried again',
+  { skip: whyNoState() },
+  async () => {
+    await using url = await openTestUrl()
+    await using state = await openLedgerState(url.of, 2)
+    const running: number[] = []
+    let hasGone = false
+    const driver: WorkloadDriver = {
+      ...driverOf(running),
+      has: () => !hasGone,
+      async pull({ image }, { keep }) {
+        hasGone = image === 'two'
+        return await pullInto(keep)
+      },
+    }
+    const pulls = restingIf(() => hasGone)
+    const given = { running, driver, pulls, readyMs: 100 }
+    const { workloads, deployed, deploy } = await workloadsOn(state, given)
+    const id = await deployed('one')
+    assert.equal(await deploy(id), undefined)
+    await deployed('two')
+    await assert.rejects(deploy(id), NotYet)
+    assert.deepEqual(running, [1])
+    hasGone = false
+    assert.equal(await deploy(id), undefined)
+    const { rows } = await state.query(
+      'select live_version, failure from resources n join resource_versions v on v.resource = n.id and v.version = n.version where id = $1',
+      [id],
+    )
+    assert.deepEqual(rows, [{ live_version: 2, failure: null }])
+    workloads.close()
+  },
+)
+
+test(
+  'a wake whose image is not there while pulls of its account rest is refused for a while',
+  { skip: whyNoState() },
+  async () => {
+    await using url = await openTestUrl()
+    await using state = await openLedgerState(url.of, 2)
+    let hasGone = false
+    const told: string[] = []
+    const driver: WorkloadDriver = { ...driverOf([]), has: () => !hasGone }
+    const pulls = restingIf(() => hasGone)
+    const line = ({ text }: { readonly text: string }) => void told.push(text)
+    const given = { running: [], driver, pulls, line }
+    const { workloads, deployed, deploy } = await workloadsOn(state, given)
+    const id = await deployed('one')
+    await deploy(id)
+    await workloads.stop(id, 'idle')
+    hasGone = true
+    const used = workloads.use({ id, account: ACCOUNT, name: 'web' }, signal, 1)
+    await assert.rejects(used, { code: 'workload_busy', retryAfterS: 15 })
+    assert.match(told.join(), /pulls of its account rest after failures/)
     workloads.close()
   },
 )

@@ -62,6 +62,8 @@ export interface Workloads {
 type OwnParts = 'instances' | 'crashes' | 'trials' | 'pulls' | 'kept'
 
 export type WorkloadsDeps = Omit<DeployParts, OwnParts> & {
+  /** Other turns in tests. */
+  readonly pulls?: Trials
   readonly environmentKey: string
   /** The memory of the node for all workloads. */
   readonly memoryBytes: number
@@ -89,7 +91,7 @@ export function createWorkloads(deps: WorkloadsDeps): Workloads {
       instances.running().flatMap(({ key }) => (key.startsWith(`${id} ${version} `) ? [key] : [])),
   })
   const room = createRoom(deps.memoryBytes)
-  const { starts, ...turns } = createTurns()
+  const { starts, ...turns } = createTurns(deps)
   const measures = createImageMeasures(deps)
   const instances: DeployParts['instances'] = createInstances<VersionedInstance, RunningWorkload>({
     state,
@@ -116,10 +118,14 @@ export function createWorkloads(deps: WorkloadsDeps): Workloads {
   return {
     // Another version may have become live while the first one was waited for.
     use: (...asked) =>
-      useLive(parts, ...asked).catch((error: unknown) => {
-        orNone(error)
-        return useLive(parts, ...asked)
-      }),
+      useLive(parts, ...asked)
+        .catch((error: unknown) => {
+          orNone(error)
+          return useLive(parts, ...asked)
+        })
+        .catch((error: unknown) => {
+          throw error instanceof NotYet ? pullRests() : error
+        }),
     deploy: (resource, signal, aside) => deployWanted(parts, resource, { signal, aside }),
     stop,
     async remove(id) {
@@ -154,9 +160,9 @@ async function useLive(
   return await instances.use({ ...live, instance: nth }, { cause: 'connection' }, signal)
 }
 
-const createTurns = () => ({
+const createTurns = ({ pulls = createTrials({ most: PULLS_MAX.node }) }) => ({
   trials: createTrials(),
-  pulls: createTrials({ most: PULLS_MAX.node }),
+  pulls,
   starts: createStarts(),
 })
 
@@ -193,7 +199,8 @@ async function start(
   const tell = (text: string) => line({ resource: id, source, level: 'service', text, isOwn: true })
   const toldPull = () =>
     pulledInTurn(deps, row, ending).catch((error: unknown) => {
-      if (error instanceof ErgonError) tell(error.message)
+      const told = error instanceof NotYet ? pullRests() : error
+      if (told instanceof ErgonError) tell(told.message)
       throw error
     })
   const pulled = knownOf(driver, row) ?? (await toldPull())
@@ -217,7 +224,7 @@ async function start(
   )
 }
 
-/** A wake that needs its image waits for the same turns as deployments. */
+/** A start that needs its image waits for the same turns as deployments. Throws NotYet while the account rests. */
 async function pulledInTurn(
   deps: PulledDeps & { readonly pulls: Trials },
   row: WorkloadVersion,
@@ -228,13 +235,13 @@ async function pulledInTurn(
     pulled = await pulledOf(deps, row, signal)
     return true
   }
-  await deps.pulls.run(row.account, pull, signal).catch((error: unknown) => {
-    if (!(error instanceof NotYet)) throw error
-    throw fault(
-      'workload_busy',
-      'Could not start the workload: its image is not on the node, and pulls of its account rest after failures',
-      { retryAfterS: PULL_REST_S },
-    )
-  })
+  await deps.pulls.run(row.account, pull, signal)
   return present(pulled, 'a pull that did not throw has an image')
 }
+
+const pullRests = () =>
+  fault(
+    'workload_busy',
+    'Could not start the workload: its image is not on the node, and pulls of its account rest after failures',
+    { retryAfterS: PULL_REST_S },
+  )
