@@ -5,6 +5,7 @@ import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { extract } from 'tar-stream'
+import type { DiskRoom } from '#base/disk-room.ts'
 import { fault } from '#contract/errors.ts'
 import { layoutIndex, savedImages } from '#contract/images.ts'
 import {
@@ -14,6 +15,7 @@ import {
   imageTooLarge,
   imageUnsupported,
 } from './manifest.ts'
+import { imageBeyondDisk } from './quota-fault.ts'
 import { imageText, type LocalReference } from './reference.ts'
 import type { ImageSource } from './source.ts'
 
@@ -28,9 +30,14 @@ export type LayoutLimits = {
   /** A folder for the files of archives while they are read. */
   readonly scratch: string
   readonly bytesMax: number
+  /** Of their disk. */
+  readonly room: DiskRoom
 }
 
-/** Opens a layout or an archive. Throws image_not_found, image_too_large or image_unsupported. */
+/**
+ * Opens a layout or an archive. Throws image_not_found, image_too_large or image_unsupported, and workload_failed where the
+ * disk has no room for the files of the archive.
+ */
 export async function openLayout(
   reference: LocalReference,
   limits: LayoutLimits,
@@ -41,6 +48,8 @@ export async function openLayout(
   const isFolder = found.isDirectory()
   if (isFolder && reference.kind === 'docker-archive')
     throw imageUnsupported(`${reference.path} is a folder, not an archive of docker save`)
+  if (!isFolder && !(await limits.room.reserve(Math.min(found.size, limits.bytesMax))))
+    throw imageBeyondDisk(imageText(reference))
   const folder = isFolder ? reference.path : await unpacked(reference.path, limits, signal)
   const fileOf: FileOf = (name) => join(folder, isFolder ? name : flat(name))
   const close = async () => {
@@ -139,7 +148,10 @@ async function bytesOf(path: string): Promise<Buffer> {
   return await readFile(path)
 }
 
-/** The files of an archive in a new folder, only those with a name of a layout. */
+/**
+ * The files of an archive in a new folder, only those with a name of a layout. They have no more bytes than the archive,
+ * whose room is reserved.
+ */
 async function unpacked(path: string, limits: LayoutLimits, signal: AbortSignal): Promise<string> {
   const folder = await mkdtemp(join(limits.scratch, 'archive-'))
   const entries = extract()
@@ -157,8 +169,14 @@ async function unpacked(path: string, limits: LayoutLimits, signal: AbortSignal)
       else await pipeline(entry, createWriteStream(join(folder, kept)), { signal })
     }
   }
+  async function* counted(chunks: AsyncIterable<Buffer>) {
+    for await (const chunk of chunks) {
+      limits.room.wrote(chunk.length)
+      yield chunk
+    }
+  }
   try {
-    const reading = pipeline(createReadStream(path), entries, { signal })
+    const reading = pipeline(createReadStream(path), counted, entries, { signal })
     await Promise.all([reading, write()])
     return folder
   } catch (error) {

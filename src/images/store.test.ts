@@ -43,12 +43,12 @@ function newStore(
   roomBytes = Number.MAX_SAFE_INTEGER,
 ): { readonly store: ImageStore; readonly work: string } {
   const folder = newFolder()
-  const limits = { scratch: newFolder(), bytesMax }
-  const open = (reference: object, ending: AbortSignal) =>
-    openLayout(reference as LocalReference, limits, ending)
   let left = roomBytes
   const reserve = async (bytes: number) => left >= 0 && (left -= bytes) >= 0
   const room = { ...ROOM, reserve }
+  const limits = { scratch: newFolder(), bytesMax, room }
+  const open = (reference: object, ending: AbortSignal) =>
+    openLayout(reference as LocalReference, limits, ending)
   const work = join(folder, 'pulls', 'one')
   return { store: createImageStore({ folder, work, open, bytesMax, room }), work }
 }
@@ -207,6 +207,46 @@ test('an image that the disk has no room for is refused, packed or unpacked, and
   }
 })
 
+test('the files of an archive have their room reserved before the first of them is written', async () => {
+  const layout = newFolder()
+  const large = await layerOf([{ name: 'large', text: randomBytes(300_000).toString('base64') }])
+  writeLayout(layout, { layers: [large], config: CONFIG })
+  const archive = join(newFolder(), 'image.tar')
+  execFileSync('tar', ['-cf', archive, '-C', layout, '.'])
+  const { size } = statSync(archive)
+  const scratch = newFolder()
+  const asked: (readonly [bytes: number, files: number, heldBytes: number])[] = []
+  let heldBytes = 0
+  let hasRoom = false
+  const room: DiskRoom = {
+    ...ROOM,
+    async reserve(bytes) {
+      asked.push([bytes, readdirSync(scratch).length, heldBytes])
+      heldBytes = hasRoom ? heldBytes + bytes : 0
+      return hasRoom
+    },
+    wrote: (bytes) => void (heldBytes -= bytes),
+  }
+  const pull = async () => {
+    const limits = { scratch, bytesMax: 10_000_000, room }
+    const open = (reference: object, ending: AbortSignal) =>
+      openLayout(reference as LocalReference, limits, ending)
+    return await storeIn(newFolder(), { room, open }).pull(`oci:${archive}:v1`, signal)
+  }
+  await assert.rejects(pull(), {
+    code: 'workload_failed',
+    message: `Could not pull "oci:${archive}:v1": the disk of the node has no room for it`,
+  })
+  hasRoom = true
+  await pull()
+  // The room is given back as the files come, before that for the layers is reserved.
+  assert.deepEqual(asked.slice(0, 2), [
+    [size, 0, 0],
+    [size, 0, 0],
+  ])
+  assert.deepEqual(asked[2]?.slice(1), [1, 0])
+})
+
 test('a pull that goes on reserves room for the bytes that are missing alone', async () => {
   const layout = newFolder()
   // Without a pattern, so that it is about as large when it is packed.
@@ -247,7 +287,7 @@ function storeIn(
   folder: string,
   more: Partial<Parameters<typeof createImageStore>[0]> = {},
 ): ImageStore {
-  const limits = { scratch: newFolder(), bytesMax: 10_000_000 }
+  const limits = { scratch: newFolder(), bytesMax: 10_000_000, room: ROOM }
   return createImageStore({
     folder,
     work: join(newFolder(), 'pull'),

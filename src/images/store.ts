@@ -18,7 +18,7 @@ import { digestHex, fetchBlob, missingBytes } from './blobs.ts'
 import { createPullPace, type PullPace, type PullPaceLimits } from './pull-pace.ts'
 import { diskBytes } from './disk-bytes.ts'
 import type { DiskRoom } from '#base/disk-room.ts'
-import { imageBeyondQuota } from './quota-fault.ts'
+import { imageBeyondDisk, imageBeyondQuota } from './quota-fault.ts'
 import { imageText, parseImageReference, type ImageReference } from './reference.ts'
 import type { ImageSource } from './source.ts'
 import { unpackLayer, type Layer, type UnpackRoom } from './unpack.ts'
@@ -78,6 +78,8 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
     async pull(text, signal, progress) {
       const reference = parseImageReference(text)
       for (const folder of [blobs, whole, roots]) await mkdir(folder, { recursive: true })
+      // The source of an archive has files too, which take their room of it.
+      await using _ = room
       await using source = await options.open(reference, signal)
       const pace = createPullPace(options.pace)
       const read: ReadDocument = (descriptor) =>
@@ -90,14 +92,14 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
       const shared = join(roots, digestHex(digest))
       const root = existsSync(shared) ? shared : join(whole, digestHex(digest))
       if (!existsSync(root)) {
-        await using _ = room
         const { layers } = manifest
         const totalBytes = layers.reduce((sum, { size }) => sum + size, 0)
         if (totalBytes > bytesMax) throw imageTooLarge(bytesMax)
         const { quotaBytes = bytesMax } = options
         if (totalBytes > quotaBytes) throw imageBeyondQuota(text, quotaBytes)
         const missing = await Promise.all(layers.map((one) => missingBytes(blobs, one)))
-        if (!(await room.reserve(missing.reduce((sum, one) => sum + one, 0)))) throw noRoom(text)
+        if (!(await room.reserve(missing.reduce((sum, one) => sum + one, 0))))
+          throw imageBeyondDisk(text)
         const fetched: Layer[] = []
         let doneBytes = 0
         for (const [nth, layer] of layers.entries()) {
@@ -134,16 +136,12 @@ function unpackRoom(
       room.wrote(Math.min(bytes, keptBytes))
       keptBytes -= bytes
       if (keptBytes >= 0) return
-      if (!(await room.reserve(AHEAD_BYTES - keptBytes))) throw noRoom(text)
+      if (!(await room.reserve(AHEAD_BYTES - keptBytes))) throw imageBeyondDisk(text)
       room.wrote(-keptBytes)
       keptBytes = AHEAD_BYTES
     },
   }
 }
-
-/** Not for good: images and data go. The version can be wanted again. */
-const noRoom = (text: string) =>
-  fault('workload_failed', `Could not pull "${text}": the disk of the node has no room for it`)
 
 type ReadDocument = (descriptor: Descriptor) => Promise<Buffer>
 

@@ -163,7 +163,11 @@ async function openStore(t: TestContext, made: () => Promise<unknown>) {
       folder: place,
       work: join(place, 'pulls', pullCellOf(wanted)),
       open: (reference, ending) =>
-        openLayout(reference as LocalReference, { scratch: home, bytesMax: 1_000_000 }, ending),
+        openLayout(
+          reference as LocalReference,
+          { scratch: home, bytesMax: 1_000_000, room: ROOM },
+          ending,
+        ),
       room: ROOM,
     })
     const pulled = await store.pull(image, signal)

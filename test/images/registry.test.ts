@@ -50,13 +50,13 @@ describe('images of a registry', { skip: noRegistry }, () => {
     const rule = createAddressRule(networks)
     const connections = createCheckedConnections({ rule, resolve: createResolve() })
     const isPlain = (host: string) => host.startsWith('127.')
-    const open = openImage({ connections, isPlain, scratch: home, bytesMax: 1_000_000_000 })
     const room = {
       reserve: async () => true,
       wrote: () => undefined,
       give: async () => undefined,
       [Symbol.asyncDispose]: () => Promise.resolve(),
     }
+    const open = openImage({ connections, isPlain, scratch: home, bytesMax: 1_000_000_000, room })
     return createImageStore({ folder, work: join(folder, 'pull'), open, room })
   }
 

@@ -79,21 +79,23 @@ async function pull(): Promise<void> {
   // A pull that was killed has left files there.
   await rm(scratch, { recursive: true, force: true })
   await mkdir(scratch, { recursive: true })
+  const room = createReservedRoom({
+    path: join(config.work, 'room'),
+    lock: config.roomLock,
+    signal: ending.signal,
+  })
   const store = createImageStore({
     folder: config.folder,
     work: config.work,
     quotaBytes: config.quotaBytes,
-    room: createReservedRoom({
-      path: join(config.work, 'room'),
-      lock: config.roomLock,
-      signal: ending.signal,
-    }),
+    room,
     open: openImage({
       connections,
       credentials: config.credentials,
       isPlain: (host) => isPlainRegistry(host, config),
       scratch,
       bytesMax: ARCHIVE_BYTES_MAX,
+      room,
     }),
   })
   const {
