@@ -11,6 +11,7 @@ import type { Crashes } from './crashes.ts'
 import type { RunningWorkload, WorkloadDriver } from './driver.ts'
 import type { KeptInstances } from './keep-running.ts'
 import { sourceOf } from './log-source.ts'
+import { endForgottenVersions } from './older-versions.ts'
 import { mountedVolumes, readWorkloadVersion, type WorkloadVersion } from './read-version.ts'
 import { knownOf, pulledOf } from './pulled.ts'
 import { replaceBy } from './replace.ts'
@@ -65,6 +66,7 @@ export async function deployWanted(
     aside()
     await answerByLive(parts, live, signal)
   }
+  await endForgottenVersions(parts, resource.account)
   await keepWantedImages(parts)
   await keepVolumes(parts, id)
   if (live === undefined) return 'failed'

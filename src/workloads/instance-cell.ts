@@ -6,6 +6,7 @@ import { INSTANCE_SOCKETS } from '#node/ingress.ts'
 import { endOf } from './cell-end.ts'
 import { workloadCellOf, workloadUserOf } from './cell-name.ts'
 import type { RunningWorkload, WorkloadEvents, WorkloadSpec } from './driver.ts'
+import type { NodeImages } from './node-images.ts'
 import { signalOf } from './program.ts'
 import { readinessCheck } from './readiness.ts'
 import { createTrial, type Trial } from './trial.ts'
@@ -26,6 +27,7 @@ export type InstanceDeps = {
   readonly cells: Pick<Cells, 'start' | 'programs'>
   readonly egress: Pick<NodeEgress, 'outletOf'>
   readonly admit: (cell: string, account: string) => Promise<void>
+  readonly images: Pick<NodeImages, 'hold'>
   /** The longest time until an instance is ready. */
   readonly readyMs: number
 }
@@ -35,13 +37,15 @@ export type InstanceKind = (
   outlet: CellOutlet,
 ) => Pick<CellSpec, 'argv' | 'environment'> & Partial<Pick<CellSpec, 'root' | 'container'>>
 
-/** Rejects where its account cannot pay, or its budget is used up. */
+/** Its image stays until its end. Rejects where its account cannot pay, or its budget is used up. */
 export async function startInstance(
   spec: WorkloadSpec,
   kind: InstanceKind,
   events: WorkloadEvents,
-  { cells, egress, admit, readyMs }: InstanceDeps,
+  { cells, egress, admit, images, readyMs }: InstanceDeps,
 ): Promise<RunningWorkload> {
+  using starting = new DisposableStack()
+  starting.use(images.hold(spec))
   const name = workloadCellOf(spec)
   // Ports that the image may listen on stay its own.
   const taken = [spec.port, ...spec.config.ports]
@@ -49,11 +53,15 @@ export async function startInstance(
   await admit(name, spec.account)
   const trial = createTrial(spec, { readyMs, programs: () => cells.programs() })
   const cell: Cell = await cells.start(cellOf(spec, kind(outlet), { events, trial, readyMs }))
+  const image = starting.move()
   return {
     address: `unix:${cell.socket}`,
     cell: name,
     ready: (signal) => trial.ready(cell, signal),
-    end: (cause) => cell.stop(cause === 'balance' || cause === 'budget' ? 0 : undefined),
+    async end(cause) {
+      await cell.stop(cause === 'balance' || cause === 'budget' ? 0 : undefined)
+      image.dispose()
+    },
   }
 }
 

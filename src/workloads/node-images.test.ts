@@ -67,7 +67,8 @@ test('images stay until the digest of a pulled one is in the state', async (t) =
   let asked = 0
   const query = (...given: Parameters<Queryable['query']>) =>
     (asked++ === 0 ? first : state).query(...given)
-  const deps = { state: { query } as Queryable, log: quiet, driver, imageBytesMax: 1 }
+  const instances = { running: () => [], stop: async () => undefined }
+  const deps = { state: { query } as Queryable, log: quiet, driver, imageBytesMax: 1, instances }
   await pulledOf(deps, version as WorkloadVersion, signal)
   assert.deepEqual(leftAtWrite, [1])
   await prune(none)

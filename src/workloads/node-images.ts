@@ -16,6 +16,8 @@ import { createRemovals } from './removals.ts'
 export type NodeImages = Pick<WorkloadDriver, 'pull' | 'has' | 'bytesOf' | 'prune'> & {
   /** The unpacked root folder. */
   readonly rootOf: (image: PulledImageName) => string
+  /** No removal takes the image before the hold ends. */
+  readonly hold: (image: PulledImageName) => Disposable
 }
 
 /** An image that nobody has can be removed while its pull finds that it is there. */
@@ -48,6 +50,7 @@ export function createNodeImages(deps: NodePulls): NodeImages {
   let pruning: Promise<unknown> = Promise.resolve()
   return {
     rootOf,
+    hold: (image) => holds.hold(imageWordOf(image)),
     has: (image) => existsSync(rootOf(image)),
     bytesOf: async (image, signal) =>
       existsSync(rootOf(image)) ? await diskBytes(rootOf(image), signal) : 0,

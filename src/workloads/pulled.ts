@@ -1,11 +1,20 @@
 // The image of a version, pulled once: its digest and its process are of the version from then on.
-import { messageOf } from '#base/errors.ts'
+import { ErgonError, messageOf } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { Queryable } from '#state/connect.ts'
 import { imageBeyondQuota } from '#images/quota-fault.ts'
-import type { KeptImage, WorkloadDriver, WorkloadProgress, WorkloadPulled } from './driver.ts'
+import type { Instances } from '#resources/instances.ts'
+import type {
+  KeptImage,
+  RunningWorkload,
+  WorkloadDriver,
+  WorkloadProgress,
+  WorkloadPulled,
+} from './driver.ts'
+import { endOlderVersions, versionsInUse } from './older-versions.ts'
 import type { WorkloadVersion } from './read-version.ts'
+import type { VersionedInstance } from './versioned.ts'
 
 export type PulledDeps = {
   readonly state: Queryable
@@ -13,18 +22,35 @@ export type PulledDeps = {
   readonly driver: WorkloadDriver
   /** All images of an account may have so many bytes on the node. */
   readonly imageBytesMax: number
+  readonly instances: Pick<Instances<VersionedInstance, RunningWorkload>, 'running' | 'stop'>
 }
 
-/** Throws the image_… codes, and registry_unreachable, after which a later try may succeed. */
+/**
+ * Where the quota has no room for the image, instances of versions that others have replaced end for it. Throws the image_…
+ * codes, and registry_unreachable, after which a later try may succeed.
+ */
 export async function pulledOf(
-  { state, log, driver, imageBytesMax }: PulledDeps,
+  deps: PulledDeps,
   version: WorkloadVersion,
   signal: AbortSignal,
 ): Promise<WorkloadPulled> {
-  const { id } = version
-  const known = knownOf(driver, version)
+  const known = knownOf(deps.driver, version)
   if (known !== undefined) return known
-  const row = [id, version.version]
+  try {
+    return await pullNow(deps, version, signal)
+  } catch (error) {
+    const isBeyond = error instanceof ErgonError && error.code === 'image_quota_exceeded'
+    if (!isBeyond || !(await endOlderVersions(deps, version))) throw error
+    return await pullNow(deps, version, signal)
+  }
+}
+
+async function pullNow(
+  { state, log, driver, imageBytesMax, instances }: PulledDeps,
+  version: WorkloadVersion,
+  signal: AbortSignal,
+): Promise<WorkloadPulled> {
+  const row = [version.id, version.version]
   const progress = (pull: WorkloadProgress) =>
     void state
       .query('update workload_versions set pull = $3 where workload = $1 and version = $2', [
@@ -33,8 +59,8 @@ export async function pulledOf(
       ])
       .catch((error: unknown) => log.debug('A pull is not told', { error: messageOf(error) }))
   const { rows: rooms } = await state.query<{ bytes: string }>(
-    'select image_room($1, $2, $3)::text as bytes',
-    [...row, imageBytesMax],
+    'select image_room($1, $2, $3, $4)::text as bytes',
+    [...row, imageBytesMax, versionsInUse(instances, version.account)],
   )
   const wanted = {
     ...version,
@@ -49,8 +75,16 @@ export async function pulledOf(
     )
       throw changedImage(version, digest)
     const { rows } = await state.query<{ others: string | null }>(
-      'select keep_image($1, $2, $3, $4, $5, $6, $7)::text as others',
-      [...row, digest, config, word, bytes, imageBytesMax],
+      'select keep_image($1, $2, $3, $4, $5, $6, $7, $8)::text as others',
+      [
+        ...row,
+        digest,
+        config,
+        word,
+        bytes,
+        imageBytesMax,
+        versionsInUse(instances, version.account),
+      ],
     )
     const others = rows[0]?.others ?? null
     if (others !== null)

@@ -16,6 +16,9 @@ export const keyOfInstance = ({
 export const keysOfVersion = ({ id, version }: Pick<VersionedInstance, 'id' | 'version'>): string =>
   `${id} ${version} `
 
+/** The workload and the number of the version that a key names, with a space between them. */
+export const versionOfKey = (key: string): string => key.slice(0, key.lastIndexOf(' '))
+
 /** The number of the instance that a key names. */
 export const instanceOfKey = (key: string): number => Number(key.slice(key.lastIndexOf(' ') + 1))
 

@@ -136,6 +136,22 @@ export function driverContract({ name, on, skip, engine: startEngine }: Contract
       await other.end('idle')
     })
 
+    test('an image that nobody wants stays until its last instance has ended', async () => {
+      writeServerImage(join(folder, 'old'), { config: { Labels: { own: 'old' } } })
+      const spec = await specOf(driver, `oci:${folder}/old:v1`)
+      const pruneOld = () => driver.prune(async () => new Set([imageWordOf(base)]))
+      const one = await started(spec)
+      await pruneOld()
+      assert.ok(driver.has(spec))
+      await ask(one, '/exit').catch(() => undefined)
+      await until(() => one.ends.length === 1)
+      await until(() => one.cell.state === 'ready')
+      assert.equal((await ask(one)).status, 200)
+      await one.end('idle')
+      await pruneOld()
+      assert.ok(!driver.has(spec))
+    })
+
     test('its way out begins with its ticket, and nothing else of the machine can be reached', async () => {
       const one = await started()
       assert.equal((await ask(one, '/out')).text, `${TICKET} ${PROXY_PORT}`)

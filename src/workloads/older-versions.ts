@@ -1,0 +1,62 @@
+// Versions whose instances run, and those of them that other versions have replaced: these answer their last requests. Their
+// images are in use, and count in the quota of their account.
+import type { Instances } from '#resources/instances.ts'
+import type { Queryable } from '#state/connect.ts'
+import type { RunningWorkload } from './driver.ts'
+import { versionOfKey, type Versioned, type VersionedInstance } from './versioned.ts'
+
+type AllInstances = Pick<Instances<VersionedInstance, RunningWorkload>, 'running' | 'stop'>
+type OlderParts = { readonly state: Queryable; readonly instances: AllInstances }
+
+/** The versions of an account that have instances, as keep_image() reads them. */
+export const versionsInUse = (
+  instances: Pick<AllInstances, 'running'>,
+  account: string,
+): readonly string[] => [
+  ...new Set(
+    instances.running().flatMap((one) => (one.account === account ? [versionOfKey(one.key)] : [])),
+  ),
+]
+
+/**
+ * Ends the instances of an account whose versions are neither wanted nor live, but those of the version that asks: its start
+ * may wait for this. False where there are none.
+ */
+export const endOlderVersions = (
+  parts: OlderParts,
+  asking: Pick<Versioned, 'id' | 'account' | 'version'>,
+): Promise<boolean> =>
+  endSome(
+    parts,
+    versionsInUse(parts.instances, asking.account).filter(
+      (name) => name !== `${asking.id} ${asking.version}`,
+    ),
+    `join resources n on n.id = v.workload
+     where v.version is distinct from n.version and v.version is distinct from n.live_version`,
+  )
+
+/** Ends the instances of an account whose versions are kept no more: their images would be nobody's. */
+export const endForgottenVersions = (parts: OlderParts, account: string): Promise<boolean> =>
+  endSome(
+    parts,
+    versionsInUse(parts.instances, account),
+    `where not exists (select from workload_versions k where k.workload = v.workload and k.version = v.version)`,
+  )
+
+async function endSome(
+  { state, instances }: OlderParts,
+  versions: readonly string[],
+  which: string,
+): Promise<boolean> {
+  const { rows } = await state.query<{ name: string }>(
+    `select v.name from (
+       select name, split_part(name, ' ', 1) as workload, split_part(name, ' ', 2)::int as version
+       from unnest($1::text[]) o (name)
+     ) v ${which}`,
+    [versions],
+  )
+  const names = new Set(rows.map(({ name }) => name))
+  const keys = instances.running().flatMap(({ key }) => (names.has(versionOfKey(key)) ? [key] : []))
+  await Promise.all(keys.map((key) => instances.stop(key, 'change')))
+  return keys.length > 0
+}
