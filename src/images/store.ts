@@ -16,7 +16,7 @@ import {
 } from './manifest.ts'
 import { digestHex, fetchBlob, missingBytes } from './blobs.ts'
 import { createPullPace, type PullPace, type PullPaceLimits } from './pull-pace.ts'
-import { diskBytes } from './disk-bytes.ts'
+import { diskBytes, syncDisk } from './disk-bytes.ts'
 import type { DiskRoom } from '#base/disk-room.ts'
 import { imageBeyondDisk, imageBeyondQuota } from './quota-fault.ts'
 import { imageText, parseImageReference, type ImageReference } from './reference.ts'
@@ -189,6 +189,8 @@ async function unpackRoot(
   await mkdir(beside)
   try {
     for (const layer of layers) await unpackLayer(layer, beside, room, signal)
+    // A power cut may keep the name of a folder and lose the bytes of its files.
+    await syncDisk(beside, signal)
     await rename(beside, root)
   } finally {
     await rm(beside, { recursive: true, force: true })
