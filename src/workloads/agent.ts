@@ -14,6 +14,7 @@ import { createLogKeeper } from '#resources/keep-logs.ts'
 import { reconcile } from '#resources/reconciler.ts'
 import { heldOf } from '#resources/resource.ts'
 import { WORKLOAD_CELLS, workloadOfCell } from './cell-name.ts'
+import { keepWantedImages } from './deploy-version.ts'
 import { createDockerDriver } from './docker/docker-driver.ts'
 import { openEngine } from './docker/open-engine.ts'
 import type { WorkloadDriver } from './driver.ts'
@@ -193,6 +194,8 @@ async function workloadsOf(
     config.workloadMemoryMb === undefined ? totalmem() : config.workloadMemoryMb * BYTES_PER_MB
   await keepVolumesOfWorkloads({ state, driver })
   await noteImageWords({ state, driver })
+  // The files of pulls that ended with an earlier agent are known to nobody.
+  await keepWantedImages({ state, driver, log })
   const imageBytesMax = await shareOfDisk(data, config.accountImagesMb)
   return createWorkloads({ state, log, driver, readyMs, memoryBytes, imageBytesMax, ...given })
 }

@@ -1,5 +1,4 @@
 // The files of pulls: of those that go on, and of those that broke off, which the next pull of the same version uses.
-import { existsSync } from 'node:fs'
 import type { Removals } from './removals.ts'
 
 export interface PullFiles {
@@ -21,7 +20,7 @@ export function createPullFiles(removals: Removals, leftMs = LEFT_MS): PullFiles
   /** By the account: it has one pull at a time, and files of one at most. */
   const left = new Map<string, LeftFiles>()
   const remove = ({ folder }: PullOfAccount) => {
-    if (existsSync(folder)) removals.take(folder)
+    removals.take(folder)
     removals.run()
   }
   const forget = (account: string): PullOfAccount | undefined => {

@@ -1,13 +1,13 @@
 // The removal of trees of files by a child, one tree at a time: a tree of half a million files takes seconds, which the agent
 // does not have.
 import { execFile } from 'node:child_process'
-import { mkdirSync, renameSync } from 'node:fs'
+import { existsSync, mkdirSync, renameSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 
 export interface Removals {
-  /** Takes a tree away at once, by a rename. */
+  /** Takes a tree away at once, by a rename, where it is there. */
   take(path: string): void
   /** Begins to remove what was taken, also by an earlier agent. Never throws. */
   run(): void
@@ -38,6 +38,7 @@ export function createRemovals(folder: string): Removals {
   }
   return {
     take(path) {
+      if (!existsSync(path)) return
       mkdirSync(removed, { recursive: true, mode: 0o700 })
       // Two agents never have one name: an earlier agent's tree may still be there.
       renameSync(path, join(removed, `${process.pid}-${Date.now()}-${count++}-${basename(path)}`))
