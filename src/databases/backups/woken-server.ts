@@ -13,7 +13,8 @@ export type WokenServer = AsyncDisposable & {
   readonly signal: AbortSignal
 }
 
-const STORED_MS = 60_000
+/** Without a further piece of the log: on a busy machine a long log takes many minutes. */
+const SILENT_MS = 60_000
 const LOOK_MS = 50
 
 /** The server runs until the disposal. Rejects with NotAwake, or with the reason of `ending`. */
@@ -47,19 +48,26 @@ export async function storeLog(
   await reachLog(deps, database, { position: rows[0]?.position ?? '', signal })
 }
 
-/** Waits until the log is stored up to a position. */
+/** Waits until the log is stored up to a position, for as long as further pieces of the log are stored. */
 export async function reachLog(
   { state, clock }: WorkDeps,
   database: string,
   { position, signal }: { readonly position: string; readonly signal: AbortSignal },
 ): Promise<void> {
-  const lastMs = clock.monotonicMs() + STORED_MS
+  let storedTo: string | undefined
+  let lastMs = clock.monotonicMs() + SILENT_MS
   for (;;) {
-    const { rowCount } = await state.query(
-      'select from database_wal where database = $1 and end_lsn >= $2 limit 1',
+    const { rows } = await state.query<{ end: string; isReached: boolean }>(
+      `select end_lsn::text as end, end_lsn >= $2 as "isReached" from database_wal where database = $1
+       order by begin_lsn desc limit 1`,
       [database, position],
     )
-    if (rowCount > 0) return
+    const [last] = rows
+    if (last?.isReached === true) return
+    if (last?.end !== storedTo) {
+      storedTo = last?.end
+      lastMs = clock.monotonicMs() + SILENT_MS
+    }
     if (clock.monotonicMs() > lastMs) throw new BackupFault('its log could not be stored in time')
     await state.query("select pg_notify('ergon_archive', $1)", [database])
     await sleep(LOOK_MS, signal)
