@@ -68,6 +68,36 @@ test('a store that fails ends the stream of a server that says nothing more', as
   await assert.rejects(running, /the store is away/)
 })
 
+test('requests to store what has arrived do not queue behind a slow store', async () => {
+  const slow = Promise.withResolvers<void>()
+  let stores = 0
+  const query = async (text: string) => {
+    if (text.includes('log_stored(')) {
+      stores++
+      await slow.promise
+    }
+    return { rows: [], rowCount: 0 }
+  }
+  const blobs = {} as unknown as SealedBlobs
+  const stream = createLogStream(
+    {
+      state: { query } as unknown as Queryable,
+      blobs,
+      clock: systemClock,
+      ...own,
+      restMs: 3_600_000,
+    },
+    silentAfter([]),
+    { id: 'db_a', account: 'acct_a', life: '1', from: AT, written: WRITTEN, timeline: 1 },
+  )
+  const first = stream.flush()
+  await setImmediate()
+  const more = Array.from({ length: 100 }, () => stream.flush())
+  slow.resolve()
+  await Promise.all([first, ...more])
+  assert.equal(stores, 2)
+})
+
 /** Follows a server that sends these messages and stops; what was stored, told and recorded. */
 async function follow(messages: readonly Buffer[]) {
   const puts: string[] = []

@@ -67,6 +67,8 @@ export function createLogStream(
   let arrived = from
   let waiting: Buffer[] = []
   let work: Promise<void> = Promise.resolve()
+  /** The store that has not begun yet: it takes all that has arrived until it begins. */
+  let next: Promise<void> | undefined
   const tell = () => copy.send(storedTo(stored, clock.wallMs()))
 
   async function store(): Promise<void> {
@@ -90,7 +92,12 @@ export function createLogStream(
   }
   /** One after another; a failure ends the stream, also where the server has nothing more to say. */
   const flush = () => {
-    work = work.then(store)
+    if (next !== undefined) return next
+    next = work.then(() => {
+      next = undefined
+      return store()
+    })
+    work = next
     work.catch(copy.fail)
     return work
   }
