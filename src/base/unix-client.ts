@@ -1,6 +1,7 @@
 // One call over a unix socket: every caller of ours asks by it.
 import type * as Http from 'node:http'
 import type { IncomingMessage } from 'node:http'
+import { limitInterim } from './limit-interim.ts'
 import { Agent, request } from './node-http.ts'
 
 export type UnixCall = {
@@ -59,6 +60,7 @@ export function callUnix(call: UnixCall): Promise<UnixAnswer> {
       ...(signal && { signal }),
       ...(silence && { timeout: silence.ms }),
     })
+    limitInterim(sent)
     sent.on('error', reject)
     sent.once('timeout', () => sent.destroy(silence?.fault()))
     sent.once('response', (response) => {

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
+import { floodInterim } from './interim-flood.fixture.ts'
 import { callUnix, keepConnections } from './unix-client.ts'
 import { readWhole, sendJson, serveUnix } from './unix-server.ts'
 
@@ -80,4 +81,11 @@ test('callUnix() rejects with the reason of a signal that aborts before or amid 
     callUnix({ socketPath, path: '/silent', signal: AbortSignal.abort(reason) }),
     (error) => error === reason,
   )
+})
+
+test('callUnix() ends with a server that sends interim answers without end', async (t) => {
+  const socketPath = socketOf(t)
+  await floodInterim(t, socketPath)
+  const signal = AbortSignal.timeout(5000)
+  await assert.rejects(callUnix({ socketPath, path: '/', signal }), /more than 16 interim answers/)
 })

@@ -2,6 +2,7 @@
 import { hostOfUrl } from '#base/hosts.ts'
 import { HOP_BY_HOP } from '#base/hop-by-hop.ts'
 import { joinStreams } from '#base/join-streams.ts'
+import { limitInterim } from '#base/limit-interim.ts'
 import { createServer, request as httpRequest } from '#base/node-http.ts'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -72,6 +73,7 @@ async function forward(
       setHost: false,
       createConnection: () => socket,
     })
+    limitInterim(onward)
     const answered = new Promise<IncomingMessage>((resolve, reject) => {
       onward.once('response', resolve)
       onward.once('error', reject)

@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { test, type TestContext } from 'node:test'
 import { systemClock } from '#base/clock.ts'
+import { floodInterim } from '#base/interim-flood.fixture.ts'
 import type { OwnAddress } from '#node/own-addresses.ts'
 import { createCausedByCells } from '#node/meter/caused-by-cells.ts'
 import { createReach } from './reach.ts'
@@ -255,4 +256,17 @@ test('a connection over which nothing is sent for long ends, of all three kinds'
   const ended = (socket: Socket) =>
     once(socket.resume(), 'close', { signal: AbortSignal.timeout(20_000) })
   await Promise.all([direct, tunnel, plain].map(ended))
+})
+
+test('a server that sends interim answers without end is a failure', async (t) => {
+  const port = await floodInterim(t)
+  const { open } = await start(t)
+  const socket = open('acct_a', PROXY)
+  socket.write(`GET http://${LOOPBACK}:${port}/ HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`)
+  const signal = AbortSignal.timeout(5000)
+  const [chunk] = (await once(socket, 'data', { signal })) as [Buffer]
+  assert.match(
+    chunk.toString('latin1'),
+    /^HTTP\/1\.1 502 Could not connect to .*: it sent more than 16 interim answers \(1xx\)\r\n/,
+  )
 })

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { sleep } from '#base/clock.ts'
+import { floodInterim } from '#base/interim-flood.fixture.ts'
 import type { ServerResponse } from 'node:http'
 import type { SleepCause } from '#contract/intervals.ts'
 import { createServer } from '#base/node-http.ts'
@@ -34,15 +35,19 @@ async function answerAfterTurn(url: string, response: ServerResponse): Promise<v
   response.end()
 }
 
+function socketOf(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'ergon-attempt-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  return join(folder, 'socket')
+}
+
 /** A function whose server answers so; `endedBy` is why its instance is being ended. */
 async function functionOn(
   t: TestContext,
   answer: (url: string, response: ServerResponse) => Promise<void>,
   endedBy?: SleepCause,
 ) {
-  const folder = mkdtempSync(join(tmpdir(), 'ergon-attempt-'))
-  t.after(() => rmSync(folder, { recursive: true, force: true }))
-  const socket = join(folder, 'socket')
+  const socket = socketOf(t)
   const server = createServer((request, response) => {
     void answer(request.url ?? '', response)
   })
@@ -51,6 +56,10 @@ async function functionOn(
     server.closeAllConnections()
     server.close()
   })
+  return functionAt(socket, endedBy)
+}
+
+function functionAt(socket: string, endedBy?: SleepCause) {
   const seen = { unblocked: 0 }
   const instance = {
     address: `unix:${socket}`,
@@ -103,4 +112,15 @@ test('a run that its budget or its account cuts off waits; one that its code end
 test('a run that has ended is done, whatever ends its instance', async (t) => {
   const { outcomeOf } = await functionOn(t, async (_, response) => void response.end(), 'budget')
   assert.equal((await outcomeOf('/')).outcome, 'done')
+})
+
+test('a function that sends interim answers without end has failed before its time is over', async (t) => {
+  const socket = socketOf(t)
+  await floodInterim(t, socket)
+  const { outcomeOf } = functionAt(socket)
+  const { outcome, error } = await outcomeOf('/')
+  assert.deepEqual(
+    [outcome, error],
+    ['failed', 'its process has ended: it sent more than 16 interim answers (1xx)'],
+  )
 })

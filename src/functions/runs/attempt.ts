@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import { ErgonError, messageOf } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
+import { limitInterim } from '#base/limit-interim.ts'
 import { request } from '#base/node-http.ts'
 import { fault } from '#contract/errors.ts'
 import type { SleepCause } from '#contract/intervals.ts'
@@ -93,6 +94,7 @@ async function ask(
     })
     // That it waits for its turn among the requests of callers, and that it begins.
     sent.on('information', time.waits)
+    limitInterim(sent)
     const answer = await new Promise<IncomingMessage>((resolve, reject) => {
       sent.once('response', resolve).once('error', reject)
       sent.end(body)

@@ -1,7 +1,7 @@
 // One attempt: a POST and its outcome. The status decides once the head of the answer is there; the body is read for
 // the log and to keep the connection, up to a limit. Redirects are failures.
 import type { IncomingMessage } from 'node:http'
-import { Failure } from '#base/errors.ts'
+import { limitInterim } from '#base/limit-interim.ts'
 import { request as httpRequest } from '#base/node-http.ts'
 import type { CheckedConnections, CheckedRequest } from '#egress/connections.ts'
 import { failureWords } from '#egress/failure-words.ts'
@@ -11,9 +11,6 @@ export const ATTEMPT_MS = 15_000
 /** A longer answer ends its connection. */
 const ANSWER_BYTES_MAX = 64 * 1024
 const LOGGED_BYTES = 1024
-/** Interim answers (1xx) of one attempt. Each costs CPU, and a flood of them would go on until the attempt's time is over. */
-export const INTERIM_MAX = 16
-const TOO_MANY_INTERIM = `it sent more than ${INTERIM_MAX} interim answers (1xx)`
 const RETRY_AFTER_MS_MAX = 24 * 3_600_000
 
 export type Attempt = {
@@ -112,11 +109,8 @@ function exchange(connections: CheckedConnections, attempt: Attempt): Promise<Ht
       found.restMs = restOf(response)
       readLogged(response, mark, (answer) => (found.answer = answer))
     })
-    let interim = 0
-    request.on('information', () => {
-      mark()
-      if (++interim > INTERIM_MAX) request.destroy(new Failure(TOO_MANY_INTERIM))
-    })
+    request.on('information', mark)
+    limitInterim(request)
     // Without a listener Node ends the connection and tells no error.
     request.on('upgrade', ({ statusCode }, socket) => {
       found.status = statusCode ?? null
