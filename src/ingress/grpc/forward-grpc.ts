@@ -9,6 +9,7 @@ import type {
   OutgoingHttpHeaders,
 } from 'node:http2'
 import { ErgonError } from '#base/errors.ts'
+import { INTERIM_MAX } from '#base/limit-interim.ts'
 import { fault } from '#contract/errors.ts'
 import type { IngressResponse } from '#ingress/exchange.ts'
 import { failedFault, isAnswerStatus, unansweredFault } from '#ingress/failed.ts'
@@ -87,6 +88,12 @@ function pass(
         given.begun(false)
       }),
     )
+    let interim = 0
+    call.on('headers', () => {
+      if (++interim <= INTERIM_MAX) return
+      failed ??= failedFault(given.kind)
+      call.close(CANCEL)
+    })
     call.on('data', (chunk: Buffer) => {
       given.pool.work.piece(chunk.length)
       // Messages behind a refused head would go out in place of the refusal.

@@ -116,3 +116,9 @@ test('a reset without an error behind a part of the answer does not look like a 
   const { code } = await call(t, Buffer.concat([statusFrame('200'), part, reset]))
   assert.equal(code, 2)
 })
+
+test('an instance that sends interim answers without end has failed', async (t) => {
+  const { head } = await call(t, Buffer.concat(Array.from({ length: 100 }, () => statusFrame('103'))))
+  assert.equal(head[':status'], 200)
+  assert.match(decodeURIComponent(String(head['grpc-message'])), /the workload failed/)
+})
