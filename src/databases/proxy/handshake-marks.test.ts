@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { connect } from 'node:tls'
 import { readPair } from '#node/certificate-pair.ts'
 import { selfSigned } from '#databases/certificate/self-signed.ts'
@@ -33,4 +34,23 @@ test('the CPU of a handshake with a HelloRetryRequest is marked before another l
   assert.equal(retry, 99)
   const afterRetry = marks.filter((written) => written === retry)
   assert.ok(afterRetry.length > 1, 'marked when the request was sent, and when keys were made')
+})
+
+test('the CPU of a startup message that comes byte by byte is marked with each byte', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'ergon-marks-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const { context } = openCertificate(readPair(await selfSigned(folder, 'localhost')))
+  const [near, far] = await socketPair(t)
+  let marks = 0
+  const greeted = greet(far, context, {
+    signal: AbortSignal.timeout(10_000),
+    mark: () => void marks++,
+  })
+  const message = startupMessage(new Map([['user', 'u']]))
+  for (const byte of message) {
+    near.write(Buffer.from([byte]))
+    await pause(2)
+  }
+  await greeted
+  assert.ok(marks >= message.length, `${marks} marks of ${message.length} bytes`)
 })

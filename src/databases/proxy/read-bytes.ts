@@ -17,7 +17,7 @@ export async function readBytes(
 ): Promise<Buffer> {
   mark()
   signal.throwIfAborted()
-  return readAtOnce(socket, count) ?? (await readLater(socket, count, signal))
+  return readAtOnce(socket, count) ?? (await readLater(socket, count, { signal, mark }))
 }
 
 /** Undefined where the bytes are not there yet. */
@@ -29,7 +29,7 @@ function readAtOnce(socket: Socket, count: number): Buffer | undefined {
   return undefined
 }
 
-function readLater(socket: Socket, count: number, signal: AbortSignal): Promise<Buffer> {
+function readLater(socket: Socket, count: number, { signal, mark }: ByteWait): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const settle = (act: () => void) => {
       socket.off('readable', look).off('end', ended).off('error', fail).off('close', ended)
@@ -40,6 +40,8 @@ function readLater(socket: Socket, count: number, signal: AbortSignal): Promise<
     const ended = () => fail(closed())
     const stop = () => fail(signal.reason)
     const look = () => {
+      // Bytes that come one by one cost a reading each: sessions beside them pay none of that.
+      mark()
       try {
         const bytes = readAtOnce(socket, count)
         if (bytes !== undefined) settle(() => resolve(bytes))
