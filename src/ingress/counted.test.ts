@@ -4,9 +4,10 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, get } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { connect, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { test, type TestContext } from 'node:test'
 import { createServer } from '#base/node-http.ts'
 import { serveAgent } from '#node/agent-socket/serve-agent.ts'
@@ -71,7 +72,7 @@ async function start(t: TestContext) {
     const of = (cell: string) => (after.totals[cell] ?? 0) - (before.totals[cell] ?? 0)
     return { a: of('fn-a-1'), b: of('fn-b-1'), all: after.cpuNs - before.cpuNs }
   }
-  return { askMany, during }
+  return { port, askMany, during }
 }
 
 test('cells pay the CPU of the ingress by their requests, and never more than it used', async (t) => {
@@ -93,3 +94,65 @@ test('requests without a route, and connections, are nobody’s: a neighbour pay
   assert.ok(beside.all > 3 * alone.all, 'a flood')
   assert.ok(beside.b < 2 * alone.b, `${alone.b} ns alone, ${beside.b} beside a flood`)
 })
+
+/** A frame of HTTP/2 (RFC 9113, 4.1). */
+function frame(type: number, length: number): Buffer {
+  const bytes = Buffer.alloc(9 + length)
+  bytes.writeUIntBE(length, 0, 3)
+  bytes[3] = type
+  return bytes
+}
+const SETTINGS = 4
+const PING = 6
+const PREFACE = Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(SETTINGS, 0)])
+const PINGS = Buffer.concat(Array.from({ length: 50 }, () => frame(PING, 8)))
+
+const FLOODING = 150
+
+/** Opens connections, each of which does something again and again until the disposal. */
+function flood(port: number, first: Buffer, act: (nth: number) => Buffer): Disposable {
+  let isOver = false
+  const sockets = new Set<ReturnType<typeof connect>>()
+  const open = () => {
+    if (isOver) return
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true })
+    sockets.add(socket)
+    socket.on('error', () => undefined).resume()
+    socket.once('close', () => {
+      sockets.delete(socket)
+      open()
+    })
+    socket.write(first)
+    void (async () => {
+      for (let nth = 0; !isOver && !socket.destroyed; nth++) {
+        socket.write(act(nth))
+        await pause(1)
+      }
+    })()
+  }
+  for (let nth = 0; nth < FLOODING; nth++) open()
+  return {
+    [Symbol.dispose]() {
+      isOver = true
+      for (const socket of sockets) socket.destroy()
+    },
+  }
+}
+
+const HEAD = Buffer.from('GET / HTTP/1.1\r\nhost: b\r\nx: ')
+const ONE_BYTE = Buffer.from('x')
+
+for (const { what, first, next } of [
+  { what: 'pings of HTTP/2', first: PREFACE, next: PINGS },
+  { what: 'heads that come byte by byte', first: HEAD, next: ONE_BYTE },
+])
+  test(`a neighbour pays nothing of ${what}`, async (t) => {
+    const { port, askMany, during } = await start(t)
+    await during(() => askMany('b', 1000))
+    const alone = await during(() => askMany('b', 300))
+    using _ = flood(port, first, () => next)
+    const beside = await during(() => askMany('b', 300))
+    t.diagnostic(`${alone.b} ns alone, ${beside.b} of ${beside.all} ns beside a flood`)
+    assert.ok(beside.all > 2 * alone.all, 'a flood')
+    assert.ok(beside.b < 2 * alone.b, `${alone.b} ns alone, ${beside.b} beside a flood`)
+  })

@@ -1,5 +1,7 @@
 // Connections of HTTP/2, by TLS and in the clear: their limits, and their ends.
 import type { Http2Server, Http2SecureServer, ServerHttp2Session } from 'node:http2'
+import type { CausedByCells } from '#node/meter/caused-by-cells.ts'
+import { markPings } from './empty-reads.ts'
 import { HEADERS_TIMEOUT_MS, KEEP_ALIVE_MS } from '#http/limits.ts'
 import {
   ROUTED_HEADER_BYTES_MAX,
@@ -17,12 +19,16 @@ export const HTTP2_OPTIONS = {
 }
 
 /** Returns an end of all connections after their last requests. */
-export function limitSessions(server: Http2Server | Http2SecureServer): () => void {
+export function limitSessions(
+  server: Http2Server | Http2SecureServer,
+  nobody: CausedByCells['nobody'],
+): () => void {
   const sessions = new Set<ServerHttp2Session>()
   server.on('sessionError', () => undefined)
   server.setTimeout(ROUTED_SILENCE_MS_MAX)
   server.on('session', (session: ServerHttp2Session) => {
     endUnused(session)
+    markPings(session, nobody)
     sessions.add(session)
     session.once('close', () => sessions.delete(session))
   })

@@ -10,6 +10,7 @@ import { onceDone } from '#base/once-done.ts'
 import { limitAddresses } from '#http/address-limit.ts'
 import { CONNECTION_CHECK_MS, HEADERS_TIMEOUT_MS, KEEP_ALIVE_MS } from '#http/limits.ts'
 import { answerRequest, answerUpgrade, type IngressDeps } from './answer.ts'
+import { markEmptyReads, owesAnswer } from './empty-reads.ts'
 import type { IngressRequest, IngressResponse } from './exchange.ts'
 import { divertHttp2 } from './first-bytes.ts'
 import { HTTP2_OPTIONS, limitSessions } from './http2-sessions.ts'
@@ -58,7 +59,7 @@ export async function listenPlain(deps: IngressServerDeps): Promise<IngressServe
     const { createServer: createHttp2Server } = await import('node:http2')
     const made = createHttp2Server(HTTP2_OPTIONS)
     answerAll(made, deps)
-    closeSessions = limitSessions(made)
+    closeSessions = limitSessions(made, deps.nobody)
     return made
   })
   const closeSilent = divertHttp2(server, (socket) => {
@@ -99,12 +100,15 @@ export async function listenTls(
     shouldUpgradeCallback: asksForWebSocket,
   })
   answerAll(server, deps)
-  server.on('secureConnection', deps.nobody.mark)
+  server.on('secureConnection', (socket) => {
+    deps.nobody.mark()
+    markEmptyReads(socket, deps.nobody)
+  })
   server.on('tlsClientError', (_error, socket) => {
     socket.destroy()
     deps.nobody.mark()
   })
-  return await open(server, deps, limitSessions(server))
+  return await open(server, deps, limitSessions(server, deps.nobody))
 }
 
 /** A fault of an answer ends its connection, or its stream of HTTP/2, and not the process. */
@@ -129,10 +133,6 @@ function answerAll(server: Server | Http2Server | Http2SecureServer, deps: Ingre
 const asksForWebSocket = ({ headers, socket }: IncomingMessage): boolean =>
   headers.upgrade?.toLowerCase() === 'websocket' && !owesAnswer(socket)
 
-/** The answer that a socket is given to is this member of it, by node:http. */
-const owesAnswer = (socket: Socket & { readonly _httpMessage?: unknown }): boolean =>
-  Boolean(socket._httpMessage)
-
 async function open(
   server: Server | Http2SecureServer,
   { listen, trusts, nobody }: IngressServerDeps,
@@ -145,6 +145,7 @@ async function open(
     sockets.add(socket)
     // Connections without a request, and those that are no HTTP, are no instance's.
     nobody.mark()
+    markEmptyReads(socket, nobody)
     socket.once('close', () => {
       sockets.delete(socket)
       nobody.mark()

@@ -24,11 +24,13 @@ export function call(node: CallNode, context: HclContext): HclValue {
   const waits = args.filter(({ value }) =>
     named.keepsUnknown ? value instanceof UnknownValue : !context.budget.isKnown(value),
   )
-  if (waits.length > 0)
+  if (waits.length > 0) {
+    for (const { value, node: argument } of waits) context.budget.made(argument.range, value)
     return unknownOf(
       waits.map(({ value }) => value),
       context,
     )
+  }
   return result(node, named, args, context)
 }
 

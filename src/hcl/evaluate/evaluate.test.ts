@@ -157,6 +157,34 @@ test('no expression explodes: steps, sizes and depths have limits', () => {
   ])
 })
 
+test('a list of items that are not known yet costs steps whenever it is compared or given to a function', () => {
+  const steps = '! The expressions of this file take too many steps'
+  const unknown = new UnknownValue(['var.secret'])
+  const names = new Map<string, HclValue>([['many', Array.from({ length: 2000 }, () => unknown)]])
+  holds(
+    [
+      ['many == many', 'unknown(var.secret)'],
+      ['[for i in range(0, 2000) : many == many]', steps],
+      ['[for i in range(0, 2000) : contains(many, 1)]', steps],
+    ],
+    names,
+  )
+})
+
+test('JSON of any depth is read or refused', () => {
+  const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+  holds(
+    [
+      ['jsondecode(deep)', '! jsondecode(): Expected at most 100 lists and objects in each other'],
+      ['jsondecode(signs)', '["[[\\"{"]'],
+    ],
+    new Map<string, HclValue>([
+      ['deep', deep],
+      ['signs', JSON.stringify(['[["{'])],
+    ]),
+  )
+})
+
 test('functions pay for each item that they read, and long numbers for their digits', () => {
   const steps = '! The expressions of this file take too many steps'
   const numbers = (count: number) => `[for i in range(0, ${count}) : ${'9'.repeat(390)}]`

@@ -26,12 +26,13 @@ type ValueMeasure = {
   readonly size: number
   readonly depth: number
   readonly isKnown: boolean
+  /** The addresses that it waits for, each once. */
+  readonly needs: readonly string[]
   /** Steps that a function takes which reads all parts. */
   readonly steps: number
 }
 
-const SIMPLE: ValueMeasure = { size: 1, depth: 0, isKnown: true, steps: 1 }
-const UNKNOWN: ValueMeasure = { ...SIMPLE, isKnown: false }
+const SIMPLE: ValueMeasure = { size: 1, depth: 0, isKnown: true, needs: [], steps: 1 }
 
 export class EvaluationBudget {
   #steps = 0
@@ -65,17 +66,14 @@ export class EvaluationBudget {
   }
 
   /** The addresses that the value waits for, each once. */
-  needsOf(value: HclValue): string[] {
-    if (value instanceof UnknownValue) return [...value.needs]
-    if (this.isKnown(value)) return []
-    const parts = partsOf(value)
-    return [...new Set(parts.flatMap((part) => this.needsOf(part)))]
+  needsOf(value: HclValue): readonly string[] {
+    return this.#measure({ start: 0, end: 0 }, value, 0).needs
   }
 
   #measure(range: TextRange, value: HclValue, above: number): ValueMeasure {
     if (typeof value === 'string') return { ...SIMPLE, size: value.length + 1 }
     if (value instanceof Numeric) return { ...SIMPLE, size: value.length, steps: value.steps }
-    if (value instanceof UnknownValue) return UNKNOWN
+    if (value instanceof UnknownValue) return { ...SIMPLE, isKnown: false, needs: value.needs }
     if (value === null || typeof value !== 'object' || !(isList(value) || isObject(value)))
       return SIMPLE
     const known = this.#measures.get(value)
@@ -88,6 +86,7 @@ export class EvaluationBudget {
 
   #sum(range: TextRange, value: HclList | HclObject, above: number): ValueMeasure {
     let [size, depth, isKnown, steps] = [1, 0, true, 1]
+    const needs = new Set<string>()
     if (isObject(value)) for (const key of value.keys()) size += key.length + 1
     for (const part of partsOf(value)) {
       const measure = this.#measure(range, part, above)
@@ -95,8 +94,9 @@ export class EvaluationBudget {
       depth = Math.max(depth, measure.depth)
       isKnown &&= measure.isKnown
       steps += measure.steps
+      for (const need of measure.needs) needs.add(need)
     }
-    return { size, depth: depth + 1, isKnown, steps }
+    return { size, depth: depth + 1, isKnown, needs: [...needs], steps }
   }
 }
 

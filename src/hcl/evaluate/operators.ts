@@ -41,8 +41,8 @@ function compareEqual({ first, rest, range }: OperatorChain, context: HclContext
   for (const { operator, operand } of rest) {
     const other = context.evaluate(operand, context)
     const both = [value, other]
-    if (both.some((one) => !context.budget.isKnown(one))) return unknownOf(both, context)
     for (const one of both) context.budget.made(range, one)
+    if (both.some((one) => !context.budget.isKnown(one))) return unknownOf(both, context)
     value = equalValues(value, other) === (operator === '==')
   }
   return value

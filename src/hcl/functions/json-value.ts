@@ -4,6 +4,9 @@ import { Numeric } from '#hcl/values/numeric.ts'
 import { isList, isObject, kindOf, sortedKeys, type HclValue } from '#hcl/values/value.ts'
 import { HclArgumentError } from './function.ts'
 
+/** Lists and objects within each other that JSON.parse() is given. */
+const READ_DEPTH_MAX = 1000
+
 /** Compact, with the keys of objects in order. The value is measured, so its depth is bounded. */
 export function jsonOf(value: HclValue): string {
   if (value === null || typeof value === 'boolean' || value instanceof Numeric) return String(value)
@@ -18,6 +21,8 @@ export function jsonOf(value: HclValue): string {
 
 /** Throws HclArgumentError of text that is no JSON. */
 export function valueOfJson(text: string): HclValue {
+  // With a reviver JSON.parse() calls itself for each depth: 50,000 lists in each other use up the stack.
+  if (isTooDeep(text)) throw tooDeep()
   try {
     return fromJson(JSON.parse(text, keepDigits), 0)
   } catch (error) {
@@ -42,13 +47,24 @@ function keepDigits(
 }
 
 function fromJson(json: unknown, depth: number): HclValue {
-  if (depth > VALUE_DEPTH_MAX)
-    throw new HclArgumentError(
-      `Expected at most ${VALUE_DEPTH_MAX} lists and objects in each other`,
-    )
+  if (depth > VALUE_DEPTH_MAX) throw tooDeep()
   if (json === null || typeof json === 'string' || typeof json === 'boolean') return json
   if (json instanceof Numeric) return json
   if (Array.isArray(json)) return json.map((item) => fromJson(item, depth + 1))
   if (typeof json !== 'object') throw new HclArgumentError('Expected JSON')
   return new Map(Object.entries(json).map(([key, item]) => [key, fromJson(item, depth + 1)]))
+}
+
+const tooDeep = () =>
+  new HclArgumentError(`Expected at most ${VALUE_DEPTH_MAX} lists and objects in each other`)
+
+/** Texts are passed over: their signs open nothing. */
+function isTooDeep(text: string): boolean {
+  let depth = 0
+  for (const [sign] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/gs)) {
+    if (sign === '[' || sign === '{') depth++
+    else if (sign === ']' || sign === '}') depth--
+    if (depth > READ_DEPTH_MAX) return true
+  }
+  return false
 }
