@@ -22,6 +22,8 @@ export interface Charging {
   open(span?: Span): OpenSpend
   /** Resolves once work may be admitted again, or after a second: Session.untilFresh(). Undefined where it may be now. */
   untilFresh(signal: AbortSignal): Promise<void> | undefined
+  /** The CPU since the last mark, of anybody, is the operator's. */
+  absorb(): void
   /** After each tick: its CPU was the operator's, and unattributed requests whose second is over are journaled. */
   ticked(): void
   /** Journals all charges that unattributed requests share: before the session ends. */
@@ -48,6 +50,7 @@ export function createCharging(deps: ChargingDeps): Charging {
   return {
     open: (span) => new OpenSpend(shared, span),
     untilFresh: (signal) => deps.session.untilFresh(signal),
+    absorb: () => deps.marks.markLater(deps.marks.operator),
     ticked() {
       deps.marks.mark(deps.marks.operator)
       try {

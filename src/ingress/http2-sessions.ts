@@ -1,7 +1,6 @@
 // Connections of HTTP/2, by TLS and in the clear: their limits, and their ends.
 import type { Http2Server, Http2SecureServer, ServerHttp2Session } from 'node:http2'
 import type { CausedByCells } from '#node/meter/caused-by-cells.ts'
-import { markPings } from './empty-reads.ts'
 import { HEADERS_TIMEOUT_MS, KEEP_ALIVE_MS } from '#http/limits.ts'
 import {
   ROUTED_HEADER_BYTES_MAX,
@@ -11,6 +10,9 @@ import {
 
 /** Requests that one connection may have under way. */
 const STREAMS_MAX = 100
+
+/** A reading of the clock takes as long as two pings. */
+const PINGS_OF_MARK = 16
 
 /** Browsers open connections of HTTP/1.1 for WebSocket while no extended CONNECT is offered. */
 export const HTTP2_OPTIONS = {
@@ -48,4 +50,12 @@ function endUnused(session: ServerHttp2Session): void {
     })
   })
   session.once('close', () => clearTimeout(timer))
+}
+
+/** Marks pings, which Node answers: requests beside them pay none of that. */
+function markPings(session: ServerHttp2Session, nobody: CausedByCells['nobody']): void {
+  let pings = 0
+  session.on('ping', () => {
+    if (++pings % PINGS_OF_MARK === 0) nobody.mark()
+  })
 }

@@ -8,9 +8,9 @@ import type { SecureContext } from 'node:tls'
 import { createServer } from '#base/node-http.ts'
 import { onceDone } from '#base/once-done.ts'
 import { limitAddresses } from '#http/address-limit.ts'
+import { markEmptyReads, owesAnswer } from '#http/empty-reads.ts'
 import { CONNECTION_CHECK_MS, HEADERS_TIMEOUT_MS, KEEP_ALIVE_MS } from '#http/limits.ts'
 import { answerRequest, answerUpgrade, type IngressDeps } from './answer.ts'
-import { markEmptyReads, owesAnswer } from './empty-reads.ts'
 import type { IngressRequest, IngressResponse } from './exchange.ts'
 import { divertHttp2 } from './first-bytes.ts'
 import { HTTP2_OPTIONS, limitSessions } from './http2-sessions.ts'
@@ -102,7 +102,7 @@ export async function listenTls(
   answerAll(server, deps)
   server.on('secureConnection', (socket) => {
     deps.nobody.mark()
-    markEmptyReads(socket, deps.nobody)
+    markEmptyReads(socket, deps.nobody.mark)
   })
   server.on('tlsClientError', (_error, socket) => {
     socket.destroy()
@@ -145,7 +145,7 @@ async function open(
     sockets.add(socket)
     // Connections without a request, and those that are no HTTP, are no instance's.
     nobody.mark()
-    markEmptyReads(socket, nobody)
+    markEmptyReads(socket, nobody.mark)
     socket.once('close', () => {
       sockets.delete(socket)
       nobody.mark()
