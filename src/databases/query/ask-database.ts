@@ -39,6 +39,8 @@ const WAKE_PAUSE_MS = 200
 const LATE_MS = 5000
 /** The SQLSTATE of a database that is being made ready. */
 const STARTING = '57P03'
+/** The message of pg. */
+const CUT_OFF = 'Connection terminated unexpectedly'
 /** A statement has one process: the time limit is then a limit of its CPU. */
 const ONE_PROCESS = '-c max_parallel_workers_per_gather=0'
 
@@ -62,12 +64,24 @@ export async function askDatabase(
     return { ...answer, columns: await columnsOf(client, fields) }
   } catch (error) {
     signal.throwIfAborted()
-    throw error
+    throw errorOf(error, login)
   } finally {
     clearTimeout(late)
     await client.end()
   }
 }
+
+/** A connection that ends amid an answer has no message: its server was ended, or took too long. */
+const errorOf = (error: unknown, { database }: QueryLogin): unknown =>
+  error instanceof Error && error.message === CUT_OFF
+    ? fault(
+        'database_not_ready',
+        `Could not run the query: ${database} ended the session before its answer`,
+        {
+          cause: error,
+        },
+      )
+    : error
 
 type Rows = Omit<QueryAnswer, 'columns'> & { readonly fields: readonly QueryColumn[] }
 
