@@ -21,7 +21,7 @@ export function jsonOf(value: HclValue): string {
 
 /** Throws HclArgumentError of text that is no JSON. */
 export function valueOfJson(text: string): HclValue {
-  // With a reviver JSON.parse() calls itself for each depth: 50,000 lists in each other use up the stack.
+  // A reviver makes JSON.parse() call itself for each list in another: 50,000 of them use up the stack.
   if (isTooDeep(text)) throw tooDeep()
   try {
     return fromJson(JSON.parse(text, keepDigits), 0)

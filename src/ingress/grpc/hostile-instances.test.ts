@@ -118,7 +118,10 @@ test('a reset without an error behind a part of the answer does not look like a 
 })
 
 test('an instance that sends interim answers without end has failed', async (t) => {
-  const { head } = await call(t, Buffer.concat(Array.from({ length: 100 }, () => statusFrame('103'))))
+  const { head } = await call(
+    t,
+    Buffer.concat(Array.from({ length: 100 }, () => statusFrame('103'))),
+  )
   assert.equal(head[':status'], 200)
   assert.match(decodeURIComponent(String(head['grpc-message'])), /the workload failed/)
 })
