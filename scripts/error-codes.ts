@@ -1,12 +1,12 @@
 // Which error codes of the catalogues the source never names: nothing can answer with them. Codes are typed where they
 // are thrown, so no code is missing in the catalogues.
 import { ERRORS } from '#contract/errors.ts'
-import { OPERATOR_ERRORS } from '#contract/operator-errors.ts'
+import { OPERATOR_ERRORS } from '#contract/operator/operator-errors.ts'
 
 /** A file of the source, tests and doubles left out. */
 export type SourceFile = { readonly path: string; readonly text: string }
 
-const CATALOGUES = /^src\/(contract\/((operator-)?errors|errors\/\w+)|base\/own-errors)\.ts$/
+const CATALOGUES = /^src\/(contract\/(\w+\/)?(operator-)?errors|base\/own-errors)\.ts$/
 const LITERAL = /'([a-z]+(?:_[a-z]+)*)'/g
 
 export const isProductSource = (path: string): boolean =>

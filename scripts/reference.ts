@@ -1,12 +1,12 @@
 // The reference pages in Markdown, made from the tables that the product itself runs by.
 import { z } from 'zod'
-import { S3_OPERATIONS, type S3Operation } from '#contract/s3-operations.ts'
+import { S3_OPERATIONS, type S3Operation } from '#contract/storage/s3-operations.ts'
 import { COMMANDS } from '#cli/commands.ts'
 import { SETTINGS } from '#config/settings.ts'
 import { ERRORS } from '#contract/errors.ts'
 import type { EventTable } from '#contract/event.ts'
 import { EVENTS } from '#contract/events.ts'
-import { OPERATOR_ERRORS } from '#contract/operator-errors.ts'
+import { OPERATOR_ERRORS } from '#contract/operator/operator-errors.ts'
 import { beyondText } from './limits/limit.ts'
 import { LIMITS } from './limits/limits.ts'
 
@@ -30,7 +30,7 @@ export function errorsPage(): string {
       help,
     ])
   const operator = Object.entries(OPERATOR_ERRORS).map(([name, { help }]) => [code(name), help])
-  return `${NOTE('src/contract/errors.ts and operator-errors.ts')}
+  return `${NOTE('src/contract/errors.ts and operator/operator-errors.ts')}
 
 # Errors
 
@@ -91,7 +91,7 @@ export function s3OperationsPage(): string {
     row.scope ?? '',
     row.answer === 'served' ? 'served' : code(row.answer),
   ])
-  return `${NOTE('src/contract/s3-operations.ts')}
+  return `${NOTE('src/contract/storage/s3-operations.ts')}
 
 # S3 operations
 

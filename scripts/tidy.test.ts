@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
-import { basename } from 'node:path'
 import { test } from 'node:test'
 import { SETTINGS } from '#config/settings.ts'
 import { EVENTS } from '#contract/events.ts'
@@ -264,9 +263,13 @@ test('contractFaults() finds a setting that nothing reads, and one that is read 
   ])
 })
 
+const EVENTS_FILE = /^src\/contract\/(\w+)\/events\.ts$/
+
 test('each event is in the file of the area whose SQL emits it', () => {
-  for (const path of listed.split('\n').filter((one) => one.startsWith('src/contract/events/'))) {
-    const area = basename(path, '.ts')
+  const files = listed.split('\n').filter((one) => EVENTS_FILE.test(one))
+  assert.ok(files.length > 1)
+  for (const path of files) {
+    const [, area] = EVENTS_FILE.exec(path) ?? []
     const emitted = sources
       .filter((one) => one.startsWith(`src/${area}/`) && one.endsWith('.sql'))
       .flatMap((one) => [...read(one).matchAll(/emit_event\([^']*?'([\w.]+)'/g)])

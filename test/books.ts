@@ -1,7 +1,7 @@
 // The ledger of a running Ergon and the faults of its books, read by SQL alone, so that no code of the product
 // vouches for itself.
 import { setTimeout as pause } from 'node:timers/promises'
-import type { EnergyMethod } from '#contract/charge.ts'
+import type { EnergyMethod } from '#contract/ledger/charge.ts'
 import { EVENTS } from '#contract/events.ts'
 import type { Ergon } from './start-ergon.ts'
 

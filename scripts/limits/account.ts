@@ -1,6 +1,6 @@
 // Limits: usage and receipts.
-import { EXPIRES_MAX_S } from '#contract/presign.ts'
-import { USAGE_DAYS_MAX, USAGE_STEP_DAYS_MAX } from '#contract/usage-range.ts'
+import { EXPIRES_MAX_S } from '#contract/storage/presign.ts'
+import { USAGE_DAYS_MAX, USAGE_STEP_DAYS_MAX } from '#contract/accounts/usage-range.ts'
 import { code, count, seconds, type LimitSection } from './limit.ts'
 
 export const ACCOUNT: LimitSection = {

@@ -1,5 +1,5 @@
 // Limits: databases.
-import * as databases from '#contract/databases.ts'
+import * as databases from '#contract/databases/databases.ts'
 import { SESSIONS_MAX } from '#databases/agent-socket/session-shares.ts'
 import * as logins from '#databases/proxy/login-limits.ts'
 import { STRANGERS_MAX } from '#databases/proxy/strangers.ts'

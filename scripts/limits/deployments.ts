@@ -1,5 +1,5 @@
 // Limits: deployments.
-import * as deployments from '#contract/deployment-limits.ts'
+import * as deployments from '#contract/deployments/deployment-limits.ts'
 import { code, count, seconds, words, type LimitSection } from './limit.ts'
 
 export const DEPLOYMENTS: LimitSection = {

@@ -1,6 +1,6 @@
 // Limits: evidence packs.
 import { TOTALS_ROWS_MAX } from '#compliance/build/totals.ts'
-import * as compliance from '#contract/compliance.ts'
+import * as compliance from '#contract/compliance/compliance.ts'
 import { TRANSFERS_MAX } from '#ledger/account-transfers.ts'
 import { code, count, words, type LimitSection } from './limit.ts'
 

@@ -1,5 +1,5 @@
 // Limits: functions.
-import * as functions from '#contract/function-limits.ts'
+import * as functions from '#contract/functions/function-limits.ts'
 import { ROUTED_REQUESTS_MAX } from '#ingress/turns.ts'
 import { bytes, code, count, words, type LimitSection } from './limit.ts'
 

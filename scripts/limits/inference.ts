@@ -1,5 +1,5 @@
 // Limits: inference.
-import * as inference from '#contract/inference-limits.ts'
+import * as inference from '#contract/inference/inference-limits.ts'
 import { DEPTH_MAX, STEPS_MAX } from '#inference/engine/grammar/budget.ts'
 import { WAYS_MAX, WORK_MAX } from '#inference/engine/grammar/deterministic-grammar.ts'
 import { SYMBOLS_MAX } from '#inference/engine/grammar/grammar-rules.ts'

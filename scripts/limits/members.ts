@@ -1,7 +1,7 @@
 // Limits: tokens and members of an account.
 import { ACCEPTANCES_MAX, ACCEPTANCES_PER_MINUTE } from '#accounts/operations/member-accept.ts'
-import * as members from '#contract/members.ts'
-import { ACCOUNT_TOKENS_MAX } from '#contract/token-limits.ts'
+import * as members from '#contract/accounts/members.ts'
+import { ACCOUNT_TOKENS_MAX } from '#contract/identity/token-limits.ts'
 import { code, count, type LimitSection } from './limit.ts'
 
 export const MEMBERS: LimitSection = {

@@ -1,5 +1,5 @@
 // Limits: payments.
-import * as payments from '#contract/payments.ts'
+import * as payments from '#contract/payments/payments.ts'
 import { PAYMENTS_OPEN_MAX } from '#payments/begin-payment.ts'
 import { TOLERANCE_S } from '#payments/card/card-adapter.ts'
 import { WEBHOOK_BYTES_MAX } from '#payments/operations/payment-webhook.ts'

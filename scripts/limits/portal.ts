@@ -1,5 +1,5 @@
 // Limits: the portal.
-import * as portal from '#contract/portal.ts'
+import * as portal from '#contract/portal/portal.ts'
 import {
   BROWSER_SESSIONS_MAX,
   SESSION_DAYS_MAX,

@@ -1,7 +1,7 @@
 // Limits: every request.
 import { LATE_REQUESTS_MAX } from '#charging/late-requests.ts'
-import { PAGE_LIMIT, PAGE_LIMIT_MAX } from '#contract/list-page.ts'
-import * as live from '#contract/live.ts'
+import { PAGE_LIMIT, PAGE_LIMIT_MAX } from '#contract/values/list-page.ts'
+import * as live from '#contract/live/live.ts'
 import { ACCOUNT_REQUESTS_MAX } from '#http/account-load.ts'
 import * as http from '#http/limits.ts'
 import { ACCOUNT_RATE_PER_MINUTE } from '#http/request-rates.ts'

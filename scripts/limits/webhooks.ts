@@ -1,5 +1,5 @@
 // Limits: webhooks.
-import * as webhooks from '#contract/webhooks.ts'
+import * as webhooks from '#contract/webhooks/webhooks.ts'
 import { ACCOUNT_AT_ONCE } from '#webhooks/delivery/dispatcher.ts'
 import { AT_ONCE_MAX } from '#webhooks/delivery/lane.ts'
 import { DELAYS_MS } from '#webhooks/delivery/schedule.ts'

@@ -1,9 +1,9 @@
 // Limits: workloads.
 import { COMMAND_BYTES_MAX } from '#cells/launch.ts'
 import { ROOT_ENTRIES_MAX } from '#cells/root/plan.ts'
-import { LAYERS_MAX } from '#contract/images.ts'
-import { REGISTRY_PASSWORDS_MAX } from '#contract/registry-limits.ts'
-import * as workloads from '#contract/workload-limits.ts'
+import { LAYERS_MAX } from '#contract/workloads/images.ts'
+import { REGISTRY_PASSWORDS_MAX } from '#contract/workloads/registry-limits.ts'
+import * as workloads from '#contract/workloads/workload-limits.ts'
 import { IMAGE_BYTES_MAX, IMAGE_ENTRIES_MAX } from '#images/store.ts'
 import { bytes, code, count, words, type LimitSection } from './limit.ts'
 

@@ -1,5 +1,5 @@
 // The member that a path of /v1/members names, the right to change that member, and the replies.
-import type { InvitedReply, MemberReply } from '#contract/members.ts'
+import type { InvitedReply, MemberReply } from '#contract/accounts/members.ts'
 import { fault } from '#contract/errors.ts'
 import type { OperationCall } from '#http/reply.ts'
 import {

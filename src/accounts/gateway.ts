@@ -1,12 +1,16 @@
 // Accounts in a gateway: what an account used, its receipts, its tokens and members.
-import { parseAccountDeletion, parseAccountRestoration } from '#contract/account-life.ts'
+import { parseAccountDeletion, parseAccountRestoration } from '#contract/accounts/account-life.ts'
 import {
   parseMemberAcceptance,
   parseMemberChange,
   parseMemberInvitation,
   parseMemberReinvitation,
-} from '#contract/members.ts'
-import { parseTokenChange, parseTokenRequest, parseTokenRotation } from '#contract/tokens.ts'
+} from '#contract/accounts/members.ts'
+import {
+  parseTokenChange,
+  parseTokenRequest,
+  parseTokenRotation,
+} from '#contract/identity/tokens.ts'
 import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-part.ts'
 import { createReceipts } from '#receipts/prove.ts'
 import { createSignerStore } from '#receipts/signer-store.ts'

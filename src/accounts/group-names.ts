@@ -1,6 +1,6 @@
 // The kinds and names of the groups of GET /v1/usage that are ids. An id says nothing to people, and that of a sign-in at the
 // portal is on no page.
-import { kindOfResource } from '#contract/charged-resource.ts'
+import { kindOfResource } from '#contract/ledger/charged-resource.ts'
 import { tokenNames } from '#identity/token-names.ts'
 import { resourceNames } from '#resources/resource-names.ts'
 import type { Queryable } from '#state/connect.ts'

@@ -1,5 +1,5 @@
 // The limits of a token: its requests in a minute, and the energy that it may spend in a day.
-import type { TokenLimits } from '#contract/tokens.ts'
+import type { TokenLimits } from '#contract/identity/tokens.ts'
 import { setEnergyBudget } from '#resources/set-energy-budget.ts'
 import type { Queryable } from '#state/connect.ts'
 

@@ -1,9 +1,9 @@
 // The row of a token, and the token as its account sees it. A secret is in the reply to its creation and nowhere else.
 import { printJoules, nj } from '#base/units.ts'
-import { printEnergyPerDay } from '#contract/energy-budget.ts'
+import { printEnergyPerDay } from '#contract/values/energy-budget.ts'
 import { fault } from '#contract/errors.ts'
 import type { Scope } from '#contract/operation.ts'
-import type { TokenReply } from '#contract/tokens.ts'
+import type { TokenReply } from '#contract/identity/tokens.ts'
 import type { Principal } from '#identity/principal.ts'
 import type { Queryable } from '#state/connect.ts'
 

@@ -2,7 +2,7 @@
 // pages of one walk are of the same charges.
 import { fault } from '#contract/errors.ts'
 import { OPERATIONS, serviceOf } from '#contract/operations.ts'
-import { USAGE_DAYS_MAX, USAGE_STEP_DAYS_MAX } from '#contract/usage-range.ts'
+import { USAGE_DAYS_MAX, USAGE_STEP_DAYS_MAX } from '#contract/accounts/usage-range.ts'
 import { readTime } from '#http/read-time.ts'
 import { USAGE_STEPS, type UsageFilter, type UsageStep } from '#ledger/usage.ts'
 

@@ -2,7 +2,7 @@
 // system into such a failure.
 import { ErgonError } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
-import type { OperatorCode } from '#contract/operator-errors.ts'
+import type { OperatorCode } from '#contract/operator/operator-errors.ts'
 
 export type ArtifactFault = 'storage_full' | Extract<OperatorCode, `artifact_${string}`>
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { nj, sum } from '#base/units.ts'
-import { chargeEnergy } from '#contract/charge.ts'
+import { chargeEnergy } from '#contract/ledger/charge.ts'
 import { FREE_PAYER, S, startTestGateway, type TestGateway } from './gateway.fixture.ts'
 
 const CEILING = nj(100n * S)

@@ -3,7 +3,7 @@
 import type { Bagged } from '#base/bag.ts'
 import { newIdBody } from '#base/ids.ts'
 import { priceOf, pusd } from '#base/units.ts'
-import { LEARNED, type Charge, type ChargePart } from '#contract/charge.ts'
+import { LEARNED, type Charge, type ChargePart } from '#contract/ledger/charge.ts'
 import type { OperationName } from '#contract/operations.ts'
 import type { Debit, TickResult } from '#ledger/tick.ts'
 import { createTails, type TailClass } from '#metering/tail.ts'

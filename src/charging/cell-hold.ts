@@ -3,8 +3,8 @@
 // further than its use. The guard ends a cell whose hold cannot grow (node/cell-guard.ts).
 import { ErgonError } from '#base/errors.ts'
 import { add, nj, type Nj } from '#base/units.ts'
-import type { EnergyBand } from '#contract/charge.ts'
-import type { CellOperation } from '#contract/cell-operation.ts'
+import type { EnergyBand } from '#contract/ledger/charge.ts'
+import type { CellOperation } from '#contract/ledger/cell-operation.ts'
 import type { Charging } from './charging.ts'
 import { silent } from './faults.ts'
 import type { OpenSpend } from './open-spend.ts'

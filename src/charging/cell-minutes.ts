@@ -2,9 +2,9 @@
 // charge for each minute and each change of its state. Each nanojoule of a share is charged once: the charges of a cell
 // are made in order, and each names the last window in it. After a kill the windows behind the last charge remain.
 import { add, type Nj } from '#base/units.ts'
-import type { EnergyBand } from '#contract/charge.ts'
-import { cellOperationOf } from '#contract/cell-operation.ts'
-import { chargedResource } from '#contract/charged-resource.ts'
+import type { EnergyBand } from '#contract/ledger/charge.ts'
+import { cellOperationOf } from '#contract/ledger/cell-operation.ts'
+import { chargedResource } from '#contract/ledger/charged-resource.ts'
 import { resourceOfCell } from '#ledger/budgets.ts'
 import type { CellWindows } from '#ledger/cell-windows.ts'
 import { parseWindow } from '#metering/window-record.ts'

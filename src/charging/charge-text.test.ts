@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { chargeBytes, parseCharge, type Charge } from '#contract/charge.ts'
+import { chargeBytes, parseCharge, type Charge } from '#contract/ledger/charge.ts'
 import { nj, priceOf, pusd } from '#base/units.ts'
 import { chargeText } from './charge-text.ts'
 import { composeCharge } from './compose-charge.ts'

@@ -1,7 +1,7 @@
 // The canonical text of a charge that we made ourselves, fast: JSON.stringify of an object whose keys are
 // in sorted order already is RFC 8785. canonicalJson sorts each time: 9.7 µs against 1.3 µs. A test
 // holds the two equal.
-import type { CarbonFactor, Charge } from '#contract/charge.ts'
+import type { CarbonFactor, Charge } from '#contract/ledger/charge.ts'
 
 export function chargeText(c: Charge): string {
   return JSON.stringify({

@@ -2,7 +2,7 @@
 import { timestamp } from '#base/clock.ts'
 import { takeRandom } from '#base/random.ts'
 import { nj, sum, type Nj, type Pusd } from '#base/units.ts'
-import { carbonOfParts, type Charge, type ChargePart } from '#contract/charge.ts'
+import { carbonOfParts, type Charge, type ChargePart } from '#contract/ledger/charge.ts'
 import { operationOf, type OperationName } from '#contract/operations.ts'
 import type { Payer, Served } from './spend.ts'
 import type { Tariff } from './tariff.ts'

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { systemClock, type TimerClock } from '#base/clock.ts'
 import { nj } from '#base/units.ts'
-import { chargeEnergy, parseCharge, type Charge } from '#contract/charge.ts'
+import { chargeEnergy, parseCharge, type Charge } from '#contract/ledger/charge.ts'
 import { brokenInvariants } from '#ledger/reference/books.ts'
 import {
   NJ_PER_CPU_S,

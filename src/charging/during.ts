@@ -4,7 +4,7 @@
 import type { TimerClock } from '#base/clock.ts'
 import { ErgonError } from '#base/errors.ts'
 import { nj, smaller, subtract, type Nj } from '#base/units.ts'
-import { chargeEnergy } from '#contract/charge.ts'
+import { chargeEnergy } from '#contract/ledger/charge.ts'
 import { fault } from '#contract/errors.ts'
 import type { OperationName } from '#contract/operations.ts'
 import type { JoinedThread } from '#metering/marks.ts'

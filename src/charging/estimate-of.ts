@@ -1,5 +1,5 @@
 // The most that a running spend may cost, and how well that is known: for the head of its answer.
-import { LEARNED } from '#contract/charge.ts'
+import { LEARNED } from '#contract/ledger/charge.ts'
 import type { OperationName } from '#contract/operations.ts'
 import { fixedTier } from './compose-charge.ts'
 import type { Hold } from './hold.ts'

@@ -2,7 +2,7 @@
 import { timestamp } from '#base/clock.ts'
 import { ErgonError } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
-import { UNPAID_WORDS } from '#contract/passing-reasons.ts'
+import { UNPAID_WORDS } from '#contract/resources/passing-reasons.ts'
 import type { Payer } from './spend.ts'
 
 const DAY_MS = 86_400_000

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { nj, priceOf } from '#base/units.ts'
-import { chargeBytes, parseCharge } from '#contract/charge.ts'
+import { chargeBytes, parseCharge } from '#contract/ledger/charge.ts'
 import { brokenInvariants, walletOf } from '#ledger/reference/books.ts'
 import {
   NJ_PER_CPU_S,

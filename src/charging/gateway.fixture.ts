@@ -3,7 +3,7 @@
 import { systemClock, type TimerClock } from '#base/clock.ts'
 import { createLogger } from '#base/log.ts'
 import { nj } from '#base/units.ts'
-import { parseCharge, type Charge } from '#contract/charge.ts'
+import { parseCharge, type Charge } from '#contract/ledger/charge.ts'
 import type { Ledger, TickInput } from '#ledger/tick.ts'
 import { createMarks } from '#metering/marks.ts'
 import { createCharging, type Charging } from './charging.ts'

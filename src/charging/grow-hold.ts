@@ -2,7 +2,7 @@
 import { add, nj, smaller, subtract, type Nj } from '#base/units.ts'
 import { fault } from '#contract/errors.ts'
 import { operationOf, type OperationName } from '#contract/operations.ts'
-import { LEAST_HOLD_NJ } from '#contract/least-hold.ts'
+import { LEAST_HOLD_NJ } from '#contract/ledger/least-hold.ts'
 import { isDepleted, silent } from './faults.ts'
 import type { Hold } from './hold.ts'
 import type { Measure } from './measure.ts'

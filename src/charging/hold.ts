@@ -1,7 +1,7 @@
 // The hold of one spend: its part of the payer's lease and of each energy budget that limits it, all or none. A first
 // sum is held before the work begins, more while it goes on, never more than its cap. So a spend can always pay its bill.
 import { add, larger, nj, smaller, subtract, type Nj } from '#base/units.ts'
-import { LEAST_HOLD_NJ } from '#contract/least-hold.ts'
+import { LEAST_HOLD_NJ } from '#contract/ledger/least-hold.ts'
 import type { Debit } from '#ledger/tick.ts'
 import type { ChargingDeps } from './charging-deps.ts'
 import type { BillingTerms } from './compose-charge.ts'

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { OPERATIONS, type OperationName } from '#contract/operations.ts'
-import { parseRates } from '#contract/stored-rates.ts'
+import { parseRates } from '#contract/ledger/stored-rates.ts'
 import { createIndirectLearner, NO_ACTIVITY } from '#metering/indirect.ts'
 import {
   randomOf,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { parseRates } from '#contract/stored-rates.ts'
+import { parseRates } from '#contract/ledger/stored-rates.ts'
 import { createIndirectLearner } from '#metering/indirect.ts'
 import {
   MINUTE,

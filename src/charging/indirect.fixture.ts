@@ -8,8 +8,8 @@ import {
   type IndirectLearner,
   type IndirectWindow,
 } from '#metering/indirect.ts'
-import { NO_RATES, type IndirectRates } from '#contract/indirect-rates.ts'
-import type { OperationRate } from '#contract/stored-rates.ts'
+import { NO_RATES, type IndirectRates } from '#contract/ledger/indirect-rates.ts'
+import type { OperationRate } from '#contract/ledger/stored-rates.ts'
 import { NOTHING_BILLED } from '#metering/true-up.ts'
 import type { UpkeepWork } from '#metering/upkeep.ts'
 import { createBills } from '#node/meter/gateway-bills.ts'

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { InvariantError } from '#base/errors.ts'
 import { energyOfCpu, nj } from '#base/units.ts'
 import { energyOf } from './compose-charge.ts'
-import { NO_RATES } from '#contract/indirect-rates.ts'
+import { NO_RATES } from '#contract/ledger/indirect-rates.ts'
 import { Measure } from './measure.ts'
 import type { Tariff } from './tariff.ts'
 

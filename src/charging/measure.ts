@@ -1,7 +1,7 @@
 // The use of a spend so far, in CPU time of this node and in joules of upstreams.
 import { invariant } from '#base/errors.ts'
 import { add, energyOfCpu, larger, nj, smaller, subtract, type Nj } from '#base/units.ts'
-import { LEARNED, type ChargePart } from '#contract/charge.ts'
+import { LEARNED, type ChargePart } from '#contract/ledger/charge.ts'
 import { NOTHING_BILLED, type Billed } from '#metering/true-up.ts'
 import type { Indirect } from './indirect.ts'
 import type { Claim } from './spend.ts'

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { nj, priceOf } from '#base/units.ts'
 import { changeCredentials } from '#ledger/reference/tick.ts'
 import { brokenInvariants, walletOf } from '#ledger/reference/books.ts'
-import { LEAST_HOLD_NJ } from '#contract/least-hold.ts'
+import { LEAST_HOLD_NJ } from '#contract/ledger/least-hold.ts'
 import {
   NJ_PER_CPU_S,
   openTestCharging,

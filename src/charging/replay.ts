@@ -1,7 +1,7 @@
 // Posts the journals of earlier lives of a process, under their own sessions. The caller holds the lock of the
 // journal: those lives are over, and their leases return only now.
 import { isOvertaken, type KnownSession, type Ledger } from '#ledger/tick.ts'
-import { parseCharge } from '#contract/charge.ts'
+import { parseCharge } from '#contract/ledger/charge.ts'
 import { chargeText } from './charge-text.ts'
 import type { LeftBehind } from './journal.ts'
 import type { JournalRecord } from './journal-record.ts'

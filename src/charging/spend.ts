@@ -2,7 +2,13 @@
 // one Charge. Every protocol opens, admits, marks and settles; products only claim and name the server.
 import type { ErgonError } from '#base/errors.ts'
 import type { Nj } from '#base/units.ts'
-import type { CarbonFactor, Charge, EnergyBand, EnergyMethod, Tier } from '#contract/charge.ts'
+import type {
+  CarbonFactor,
+  Charge,
+  EnergyBand,
+  EnergyMethod,
+  Tier,
+} from '#contract/ledger/charge.ts'
 import type { OperationName } from '#contract/operations.ts'
 import type { JoinedThread } from '#metering/marks.ts'
 import type { TailClass } from '#metering/tail.ts'

@@ -1,7 +1,7 @@
 // The tariff of a session: the agent publishes it with its windows, each tick returns it.
 import { fault } from '#contract/errors.ts'
-import type { CarbonFactor, EnergyBand, EnergyMethod } from '#contract/charge.ts'
-import { NO_RATES, usableRates, type IndirectRates } from '#contract/indirect-rates.ts'
+import type { CarbonFactor, EnergyBand, EnergyMethod } from '#contract/ledger/charge.ts'
+import { NO_RATES, usableRates, type IndirectRates } from '#contract/ledger/indirect-rates.ts'
 
 export type Tariff = {
   readonly meter: string

@@ -5,7 +5,7 @@
 import type { Clock } from '#base/clock.ts'
 import { invariant } from '#base/errors.ts'
 import { add, carbonOf, energyOfCpu, nj, pusd, subtract, type Nj } from '#base/units.ts'
-import type { Charge } from '#contract/charge.ts'
+import type { Charge } from '#contract/ledger/charge.ts'
 import type { Billed } from '#metering/true-up.ts'
 import { chargeText } from './charge-text.ts'
 import { composeCharge, type FinishedWork, type BillingTerms } from './compose-charge.ts'

@@ -9,7 +9,7 @@ import {
   type TestCharging,
 } from './charging.fixture.ts'
 import type { Payer } from './spend.ts'
-import { chargeEnergy, parseCharge, type Charge } from '#contract/charge.ts'
+import { chargeEnergy, parseCharge, type Charge } from '#contract/ledger/charge.ts'
 import { brokenInvariants } from '#ledger/reference/books.ts'
 import { createWorkBills } from './work-bills.ts'
 

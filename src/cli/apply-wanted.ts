@@ -1,6 +1,6 @@
 // A plan that is shown, confirmed and applied.
 import { createInterface } from 'node:readline/promises'
-import type { DeploymentReply } from '#contract/deployments.ts'
+import type { DeploymentReply } from '#contract/deployments/deployments.ts'
 import type { CommandCall } from './call.ts'
 import { planOf, planText, startDeployment, type WantedStack } from './deployments.ts'
 import { addressLines, assertDone, followDeployment } from './follow-deployment.ts'

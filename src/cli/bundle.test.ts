@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { sourceName } from '#contract/source-file.ts'
+import { sourceName } from '#contract/functions/source-file.ts'
 import { bundleFile } from './bundle.ts'
 
 function folderWith(t: TestContext, ...files: readonly string[]): string {

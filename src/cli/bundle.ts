@@ -4,8 +4,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, parse, resolve } from 'node:path'
 import { messageOf } from '#base/errors.ts'
-import { FUNCTION_SOURCE_MAX } from '#contract/function-limits.ts'
-import { bundleName } from '#contract/source-file.ts'
+import { FUNCTION_SOURCE_MAX } from '#contract/functions/function-limits.ts'
+import { bundleName } from '#contract/functions/source-file.ts'
 import { CommandError, EXIT } from './output.ts'
 
 export type FunctionBundle = { readonly file: string; readonly source: string }

@@ -10,7 +10,7 @@ import {
   INSTALL_RECORD,
   POSTGRES_FOLDER,
   type RungChoice,
-} from '#contract/client-tools.ts'
+} from '#contract/databases/client-tools.ts'
 import { toolAddress } from './tool-address.ts'
 import { environmentWith } from './environment.ts'
 import { CommandError, EXIT } from './output.ts'

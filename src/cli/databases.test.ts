@@ -6,7 +6,7 @@ import {
   HELD_WORDS,
   TRIED_AGAIN,
   UNPAID_WORDS,
-} from '#contract/passing-reasons.ts'
+} from '#contract/resources/passing-reasons.ts'
 import { stillWaiting, whyNot, type Database } from './databases.ts'
 import { EXIT } from './output.ts'
 

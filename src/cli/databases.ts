@@ -1,11 +1,16 @@
 // Functions that the commands of databases share.
 import { sleep } from '#base/clock.ts'
-import { CHANGE_UNDER_WAY, isUnpaidReason } from '#contract/passing-reasons.ts'
+import { CHANGE_UNDER_WAY, isUnpaidReason } from '#contract/resources/passing-reasons.ts'
 import { apiGet, apiPatch, replyOf } from './client.ts'
 import { interruptible } from './interruptible.ts'
 import { CommandError, EXIT, printLabelled, type LabelledText } from './output.ts'
 import type { GlobalOptions } from './profile.ts'
-import type { backupList, backupReply, databaseReply, databaseUrl } from '#contract/databases.ts'
+import type {
+  backupList,
+  backupReply,
+  databaseReply,
+  databaseUrl,
+} from '#contract/databases/databases.ts'
 import type { ReplyOf } from '#contract/reply-of.ts'
 
 export type Database = ReplyOf<typeof databaseReply>

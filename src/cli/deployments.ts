@@ -6,8 +6,8 @@ import type {
   DeploymentPlan,
   deploymentReply,
   DeploymentReply,
-} from '#contract/deployments.ts'
-import { STACK_NAME } from '#contract/deployment-limits.ts'
+} from '#contract/deployments/deployments.ts'
+import { STACK_NAME } from '#contract/deployments/deployment-limits.ts'
 import { bundleFile, type FunctionBundle } from './bundle.ts'
 import { textOption, type CommandCall } from './call.ts'
 import { apiPost, replyOf } from './client.ts'

@@ -1,5 +1,5 @@
 // Durations on the command line: 30s, 15m, 24h, 7d.
-import { USAGE_DAYS_MAX } from '#contract/usage-range.ts'
+import { USAGE_DAYS_MAX } from '#contract/accounts/usage-range.ts'
 import { CommandError, EXIT, tell } from './output.ts'
 
 const UNITS_MS: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }

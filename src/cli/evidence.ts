@@ -2,7 +2,7 @@
 import { createWriteStream, statSync } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import { sleep } from '#base/clock.ts'
-import type { packReply } from '#contract/compliance.ts'
+import type { packReply } from '#contract/compliance/compliance.ts'
 import type { CommandCall } from './call.ts'
 import { apiBytes, apiGet, Unreachable, replyOf } from './client.ts'
 import { CommandError, EXIT, tell } from './output.ts'

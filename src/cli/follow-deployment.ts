@@ -1,6 +1,6 @@
 // A deployment until its end: a line for each step, the faults with their places, the addresses.
 import { sleep } from '#base/clock.ts'
-import type { deploymentReply, DeploymentReply } from '#contract/deployments.ts'
+import type { deploymentReply, DeploymentReply } from '#contract/deployments/deployments.ts'
 import type { CommandCall } from './call.ts'
 import { apiGet, replyOf } from './client.ts'
 import { interruptible } from './interruptible.ts'

@@ -1,11 +1,11 @@
 // Functions that the commands of functions share.
-import { sourceName } from '#contract/source-file.ts'
+import { sourceName } from '#contract/functions/source-file.ts'
 import { apiGet, apiPatch, replyOf } from './client.ts'
 import { interruptible } from './interruptible.ts'
 import { mbText, printLabelled } from './output.ts'
 import type { GlobalOptions } from './profile.ts'
 import { answeringText, budgetText, statusText, versionTexts, waitForVersion } from './versions.ts'
-import type { functionList, functionReply } from '#contract/functions.ts'
+import type { functionList, functionReply } from '#contract/functions/functions.ts'
 import type { ReplyOf } from '#contract/reply-of.ts'
 
 export type DeployedFunction = ReplyOf<typeof functionReply>

@@ -6,7 +6,12 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { hostname } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { loginBegun, LoginBegun, loginFinished, LoginFinished } from '#contract/portal.ts'
+import type {
+  loginBegun,
+  LoginBegun,
+  loginFinished,
+  LoginFinished,
+} from '#contract/portal/portal.ts'
 import { ApiRefusal, apiPost, Unreachable, replyOf } from './client.ts'
 import { CommandError, EXIT } from './output.ts'
 import { loginCommand, type GlobalOptions } from './profile.ts'

@@ -1,5 +1,5 @@
 // The price of reading the live figures, by the stream itself: a command without an end says what it costs.
-import type { LiveMessage } from '#contract/live.ts'
+import type { LiveMessage } from '#contract/live/live.ts'
 
 /** The opening of a stream costs more than what follows: less time than this tells no price. */
 const READ_MS_MIN = 10_000

@@ -1,7 +1,7 @@
 // The checks of a receipt that need more than its text: the id that was asked for, the row of the ledger, and the history
 // of the log. A check that the service cannot answer now is not made: it neither holds nor fails.
 import { messageOf } from '#base/errors.ts'
-import type { ledgerList } from '#contract/payments.ts'
+import type { ledgerList } from '#contract/payments/payments.ts'
 import { otherCharge } from '#tlog/asked-charge.ts'
 import type { Checkpoint } from '#tlog/checkpoint.ts'
 import { historyFault } from '#tlog/history.ts'

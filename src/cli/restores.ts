@@ -12,7 +12,7 @@ import {
 import { interruptible } from './interruptible.ts'
 import { CommandError, EXIT, printJson, tell, tellStep, withProgressBar } from './output.ts'
 import type { GlobalOptions } from './profile.ts'
-import type { backupReply } from '#contract/databases.ts'
+import type { backupReply } from '#contract/databases/databases.ts'
 
 const LOOK_MS = 250
 

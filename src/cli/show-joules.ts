@@ -1,5 +1,5 @@
 // The power of the account, and the joules of a stack today: once, or each second on a terminal until ^C.
-import type { liveMessage, LiveMessage } from '#contract/live.ts'
+import type { liveMessage, LiveMessage } from '#contract/live/live.ts'
 import { nj, printJoules } from '#base/units.ts'
 import type { CommandCall } from './call.ts'
 import { apiBytes, apiGet, replyOf } from './client.ts'

@@ -4,7 +4,7 @@ import { apiPost, apiPostOnce, ApiRefusal, replyOf } from './client.ts'
 import { CommandError, EXIT, print, printJson, tell, tellWork } from './output.ts'
 import type { GlobalOptions } from './profile.ts'
 import { finishTopup, type BegunTopup } from './topups.ts'
-import type { topupReply } from '#contract/payments.ts'
+import type { topupReply } from '#contract/payments/payments.ts'
 
 const MINED_POLL_MS = 2000
 /** Ten minutes for a block, an hour for the confirmations. */

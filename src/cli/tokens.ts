@@ -1,6 +1,6 @@
 // The limits of a token, in options and in tables.
 import { CommandError, EXIT } from './output.ts'
-import type { TokenLimits, TokenReply } from '#contract/tokens.ts'
+import type { TokenLimits, TokenReply } from '#contract/identity/tokens.ts'
 
 const NONE = 'none'
 

@@ -4,7 +4,7 @@ import { apiGet, replyOf } from './client.ts'
 import { dollars } from './money.ts'
 import { CommandError, EXIT, print, tell, tellWork } from './output.ts'
 import type { GlobalOptions } from './profile.ts'
-import type { topupReply } from '#contract/payments.ts'
+import type { topupReply } from '#contract/payments/payments.ts'
 import type { ReplyOf } from '#contract/reply-of.ts'
 
 const POLL_MS = 500

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { CHANGE_UNDER_WAY } from '#contract/passing-reasons.ts'
+import { CHANGE_UNDER_WAY } from '#contract/resources/passing-reasons.ts'
 import { waitForVersion, type VersionedResource } from './versions.ts'
 
 const COMMANDS = { show: 'show', logs: 'logs', resume: 'resume' }

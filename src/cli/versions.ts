@@ -1,6 +1,6 @@
 // Functions that the commands of functions and workloads share: both are made live version by version.
 import { sleep } from '#base/clock.ts'
-import { CHANGE_UNDER_WAY, PASSING_REASONS } from '#contract/passing-reasons.ts'
+import { CHANGE_UNDER_WAY, PASSING_REASONS } from '#contract/resources/passing-reasons.ts'
 import { CommandError, EXIT, type LabelledText } from './output.ts'
 
 type ShownVersion = {

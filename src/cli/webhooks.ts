@@ -2,7 +2,11 @@
 import { apiGet, replyOf } from './client.ts'
 import type { CommandCall } from './call.ts'
 import { CommandError, EXIT } from './output.ts'
-import type { webhookDelivery, webhookDeliveryList, webhookReply } from '#contract/webhooks.ts'
+import type {
+  webhookDelivery,
+  webhookDeliveryList,
+  webhookReply,
+} from '#contract/webhooks/webhooks.ts'
 import type { ReplyOf } from '#contract/reply-of.ts'
 
 type Options = CommandCall['options']

@@ -5,7 +5,7 @@ import { apiGet, replyOf } from './client.ts'
 import { durationMs } from './duration.ts'
 import { print, printJson, table } from './output.ts'
 import { workloadPath } from './workloads.ts'
-import type { workloadEnergy } from '#contract/workload-replies.ts'
+import type { workloadEnergy } from '#contract/workloads/workload-replies.ts'
 import type { ReplyOf } from '#contract/reply-of.ts'
 
 type Figures = Pick<ReplyOf<typeof workloadEnergy>, 'energy_nj'>

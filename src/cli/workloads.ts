@@ -2,10 +2,10 @@
 import { apiGet, apiPost, replyOf } from './client.ts'
 import { interruptible } from './interruptible.ts'
 import { mbText, printLabelled } from './output.ts'
-import { sizeText } from '#contract/sizes.ts'
+import { sizeText } from '#contract/values/sizes.ts'
 import type { GlobalOptions } from './profile.ts'
 import { answeringText, budgetText, statusText, versionTexts, waitForVersion } from './versions.ts'
-import type { workloadList, workloadReply } from '#contract/workload-replies.ts'
+import type { workloadList, workloadReply } from '#contract/workloads/workload-replies.ts'
 import type { ReplyOf } from '#contract/reply-of.ts'
 
 export type Workload = ReplyOf<typeof workloadReply>

@@ -1,5 +1,5 @@
 // Evidence packs as the API shows them.
-import type { PackReply } from '#contract/compliance.ts'
+import type { PackReply } from '#contract/compliance/compliance.ts'
 import { fault } from '#contract/errors.ts'
 import type { Queryable } from '#state/connect.ts'
 

@@ -1,6 +1,6 @@
 // Evidence packs in a gateway: asked for, listed, given and deleted. A process of its own makes them.
 import { openBlobStores } from '#blobs/stores.ts'
-import { parsePackRequest } from '#contract/compliance.ts'
+import { parsePackRequest } from '#contract/compliance/compliance.ts'
 import { recordsOf } from '#http/account-records.ts'
 import { findNamed } from '#http/find-named.ts'
 import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-part.ts'

@@ -1,6 +1,6 @@
 // A log of receipts that is sealed by a key of the test, over charges of accounts in a real state.
 import { generateKeyPairSync, sign } from 'node:crypto'
-import { chargeBytes, type Charge } from '#contract/charge.ts'
+import { chargeBytes, type Charge } from '#contract/ledger/charge.ts'
 import type { State } from '#state/connect.ts'
 import { checkpointBody, formatNote, originOf } from '#tlog/checkpoint.ts'
 import { receiptKeysJson, type ReceiptKeysJson } from '#tlog/keys.ts'

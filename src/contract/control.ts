@@ -1,14 +1,14 @@
 // The operator's operations of all areas, by name: one line an area. Programs that only call an operation take the
 // types of this file, not its schemas.
 import type { AnswerOf, ControlTable, LineOf, RequestOf } from './control-operation.ts'
-import { ACCOUNTS_CONTROL } from './control/accounts.ts'
-import { INCIDENTS_CONTROL } from './control/incidents.ts'
-import { INFERENCE_CONTROL } from './control/inference.ts'
-import { NODE_CONTROL } from './control/node.ts'
-import { PAYMENTS_CONTROL } from './control/payments.ts'
-import { PORTAL_CONTROL } from './control/portal.ts'
-import { RECEIPTS_CONTROL } from './control/receipts.ts'
-import { STORAGE_CONTROL } from './control/storage.ts'
+import { ACCOUNTS_CONTROL } from './accounts/control.ts'
+import { INCIDENTS_CONTROL } from './status/control.ts'
+import { INFERENCE_CONTROL } from './inference/control.ts'
+import { NODE_CONTROL } from './node/control.ts'
+import { PAYMENTS_CONTROL } from './payments/control.ts'
+import { PORTAL_CONTROL } from './portal/control.ts'
+import { RECEIPTS_CONTROL } from './receipts/control.ts'
+import { STORAGE_CONTROL } from './storage/control.ts'
 
 export const CONTROL = {
   ...NODE_CONTROL,

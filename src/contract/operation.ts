@@ -1,5 +1,5 @@
 // An operation, for any caller: the scope it needs and how it is counted.
-import type { Tier } from '#contract/charge.ts'
+import type { Tier } from './ledger/charge.ts'
 
 export const SCOPES = ['read', 'deploy', 'billing-admin'] as const
 export type Scope = (typeof SCOPES)[number]

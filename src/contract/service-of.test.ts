@@ -1,7 +1,7 @@
 // The service of an operation, by which use is grouped and drawn.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { cellOperationOf } from './cell-operation.ts'
+import { cellOperationOf } from './ledger/cell-operation.ts'
 import { serviceOf } from './operations.ts'
 
 test('all that a database uses is of one service, its server too', () => {

@@ -1,8 +1,8 @@
 // Replies of the operations beside inference, as OpenAPI prints them and tests check them: usage,
 // receipts, health, and every refusal.
 import { z } from 'zod'
-import { pageQuery } from './list-page.ts'
-import { ENERGY_METHODS } from '#contract/charge.ts'
+import { pageQuery } from './values/list-page.ts'
+import { ENERGY_METHODS } from './ledger/charge.ts'
 
 const count = z.int().min(0)
 /** An integer as text: JSON numbers of other programs are doubles. */

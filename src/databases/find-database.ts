@@ -1,6 +1,6 @@
 // Databases of an account as the API shows them.
-import type { DatabaseReply } from '#contract/databases.ts'
-import type { AwakeInterval, SleepCause, WakeCause } from '#contract/intervals.ts'
+import type { DatabaseReply } from '#contract/databases/databases.ts'
+import type { AwakeInterval, SleepCause, WakeCause } from '#contract/resources/intervals.ts'
 import { intervalOf } from '#resources/intervals.ts'
 import { sharedFields, shownResources, type ShownResource } from '#resources/shown-resources.ts'
 import type { GatewaySettings } from './settings.ts'

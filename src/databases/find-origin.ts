@@ -1,5 +1,5 @@
 // The backups that a new database is made from.
-import type { DatabaseRequest } from '#contract/databases.ts'
+import type { DatabaseRequest } from '#contract/databases/databases.ts'
 import { fault } from '#contract/errors.ts'
 import {
   findBackedUp,

@@ -5,7 +5,7 @@ import {
   parseDatabaseQuery,
   parseDatabaseRequest,
   parseDatabaseRoleRequest,
-} from '#contract/databases.ts'
+} from '#contract/databases/databases.ts'
 import { readTariff } from '#charging/tariff.ts'
 import { fault } from '#contract/errors.ts'
 import { findNamed, resourceLookup } from '#http/find-named.ts'

@@ -1,8 +1,8 @@
 // Databases of description files.
-import { printEnergyPerDay } from '#contract/energy-budget.ts'
+import { printEnergyPerDay } from '#contract/values/energy-budget.ts'
 import { fault } from '#contract/errors.ts'
-import { DATABASE_SIZE_DEFAULT, parseDatabaseRequest } from '#contract/databases.ts'
-import { sizeText } from '#contract/sizes.ts'
+import { DATABASE_SIZE_DEFAULT, parseDatabaseRequest } from '#contract/databases/databases.ts'
+import { sizeText } from '#contract/values/sizes.ts'
 import { removeOf } from '#resources/delete-resource.ts'
 import { assertRegion, BUDGET, foundBudget, wantedBudget } from '#resources/stack-attributes.ts'
 import {

@@ -1,6 +1,6 @@
 // The background half of databases: the standing charge of their stored bytes.
 import type { StoragePower } from '#charging/stored-bytes.ts'
-import { chargedResource } from '#contract/charged-resource.ts'
+import { chargedResource } from '#contract/ledger/charged-resource.ts'
 import { createStoredThings } from '#node/stored-things.ts'
 import type { TasksCore, TasksPart, TasksProduct } from '#node/tasks-part.ts'
 import type { Tasks } from '#tasks/task.ts'

@@ -1,5 +1,5 @@
 // Deployments in a gateway: the API that plans descriptions, and that asks for their application.
-import { parseDeploymentRequest } from '#contract/deployments.ts'
+import { parseDeploymentRequest } from '#contract/deployments/deployments.ts'
 import { recordsOf } from '#http/account-records.ts'
 import { findNamed } from '#http/find-named.ts'
 import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-part.ts'

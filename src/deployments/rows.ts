@@ -1,5 +1,5 @@
 // Rows of deployments and their steps, and as the API shows them.
-import type { DeploymentReply } from '#contract/deployments.ts'
+import type { DeploymentReply } from '#contract/deployments/deployments.ts'
 import { fault } from '#contract/errors.ts'
 import type { ResourceTypeName } from '#stack/resource-types.ts'
 import type { Queryable } from '#state/connect.ts'

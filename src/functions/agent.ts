@@ -1,11 +1,11 @@
 // Functions in the agent: the cells that the ingress wakes, and the reconciler that makes versions live.
-import { urlOfAccount, type FunctionsAddress } from '#contract/functions-address.ts'
+import { urlOfAccount, type FunctionsAddress } from '#contract/functions/functions-address.ts'
 import {
   FUNCTION_LOG_LINES_MAX,
   FUNCTION_MEMORIES,
   FUNCTION_MEMORY_DEFAULT,
-} from '#contract/function-limits.ts'
-import { bytesOfSize } from '#contract/sizes.ts'
+} from '#contract/functions/function-limits.ts'
+import { bytesOfSize } from '#contract/values/sizes.ts'
 import { invariant } from '#base/errors.ts'
 import type { AgentCore, AgentPart, AgentProduct } from '#node/agent-part.ts'
 import { askTenant } from '#node/cell-specs.ts'

@@ -1,8 +1,8 @@
 // Functions of an account as the API shows them.
-import { FUNCTION_CONCURRENCY } from '#contract/function-limits.ts'
-import type { FunctionReply } from '#contract/functions.ts'
-import { objectsOf } from '#contract/object-created.ts'
-import { urlOfAccount } from '#contract/functions-address.ts'
+import { FUNCTION_CONCURRENCY } from '#contract/functions/function-limits.ts'
+import type { FunctionReply } from '#contract/functions/functions.ts'
+import { objectsOf } from '#contract/storage/object-created.ts'
+import { urlOfAccount } from '#contract/functions/functions-address.ts'
 import type { FunctionGatewaySettings } from './settings.ts'
 import { versionsColumn } from '#resources/versions.ts'
 import {

@@ -2,7 +2,7 @@
 import { ErgonError } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import { fault } from '#contract/errors.ts'
-import type { SleepCause } from '#contract/intervals.ts'
+import type { SleepCause } from '#contract/resources/intervals.ts'
 import {
   createInstances,
   NotWanted,

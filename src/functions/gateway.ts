@@ -5,7 +5,7 @@ import {
   parseFunctionReplayRequest,
   parseFunctionRequest,
   parseRollbackRequest,
-} from '#contract/functions.ts'
+} from '#contract/functions/functions.ts'
 import { recordsOf } from '#http/account-records.ts'
 import { resourceLookup } from '#http/find-named.ts'
 import { createIntervalList } from '#http/interval-list.ts'

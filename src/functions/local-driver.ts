@@ -5,8 +5,11 @@ import { dirname } from 'node:path'
 import { sleep } from '#base/clock.ts'
 import type { Cell, CellOutlet, Cells, CellSpec, Exit, OutputLine } from '#cells/cell.ts'
 import { fault } from '#contract/errors.ts'
-import { FUNCTION_CONCURRENCY, FUNCTION_CONCURRENCY_MAX } from '#contract/function-limits.ts'
-import type { SleepCause } from '#contract/intervals.ts'
+import {
+  FUNCTION_CONCURRENCY,
+  FUNCTION_CONCURRENCY_MAX,
+} from '#contract/functions/function-limits.ts'
+import type { SleepCause } from '#contract/resources/intervals.ts'
 import { answers, askTenant, pathOf, programCell, type ProgramPlace } from '#node/cell-specs.ts'
 import { EGRESS_SOCKETS, PROXY_VARIABLES, type NodeEgress } from '#node/egress.ts'
 import { INSTANCE_SOCKETS } from '#node/ingress.ts'

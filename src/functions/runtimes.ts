@@ -3,7 +3,7 @@ import { existsSync, readdirSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isOfPrograms } from '#cells/root/plan.ts'
 import { fault } from '#contract/errors.ts'
-import { extensionsOf, runtimeOf } from '#contract/function-limits.ts'
+import { extensionsOf, runtimeOf } from '#contract/functions/function-limits.ts'
 import type { Program } from '#node/program-flags.ts'
 
 const MB = 1_000_000

@@ -1,6 +1,6 @@
 // The settings of functions that the agent gives to the gateways.
 import { createHmac } from 'node:crypto'
-import type { FunctionsAddress } from '#contract/functions-address.ts'
+import type { FunctionsAddress } from '#contract/functions/functions-address.ts'
 
 export type FunctionGatewaySettings = {
   /** Where they answer; undefined where the node runs none: those that there are can be listed and deleted. */

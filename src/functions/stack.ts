@@ -1,11 +1,11 @@
 // Functions of description files.
 import { createHash } from 'node:crypto'
-import { printEnergyPerDay } from '#contract/energy-budget.ts'
+import { printEnergyPerDay } from '#contract/values/energy-budget.ts'
 import { fault } from '#contract/errors.ts'
-import * as limits from '#contract/function-limits.ts'
-import { parseFunctionRequest, type FunctionRequest } from '#contract/functions.ts'
-import { objectsOf } from '#contract/object-created.ts'
-import { sizeText } from '#contract/sizes.ts'
+import * as limits from '#contract/functions/function-limits.ts'
+import { parseFunctionRequest, type FunctionRequest } from '#contract/functions/functions.ts'
+import { objectsOf } from '#contract/storage/object-created.ts'
+import { sizeText } from '#contract/values/sizes.ts'
 import { removeOf } from '#resources/delete-resource.ts'
 import {
   assertRegion,

@@ -1,5 +1,5 @@
 // The background half of functions: they go with their account, and runs that nobody takes are limited.
-import { FUNCTION_LOG_LINES_MAX, FUNCTION_RUNS_MAX } from '#contract/function-limits.ts'
+import { FUNCTION_LOG_LINES_MAX, FUNCTION_RUNS_MAX } from '#contract/functions/function-limits.ts'
 import type { TasksProduct } from '#node/tasks-part.ts'
 import { leaveResources } from '#resources/leave.ts'
 import type { Queryable } from '#state/connect.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { nj } from '#base/units.ts'
-import { bandOfParts } from '#contract/known.ts'
+import { bandOfParts } from '#contract/ledger/known.ts'
 import { RESPONSE_HEADERS, type HeaderClass } from '#contract/headers.ts'
 import { chargeOf } from '#tlog/charge.fixture.ts'
 import { ceilingHeaders, finalHeaders, pairsOf, TRAILERS, trailers } from './energy-headers.ts'

@@ -2,8 +2,8 @@
 // ceiling. An Estimate is a type of its own: it can never be stored as a charge.
 import { carbonOf, printJoules, printMilligrams } from '#base/units.ts'
 import type { Estimate } from '#charging/spend.ts'
-import { chargeCarbon, chargeEnergy, type Charge } from '#contract/charge.ts'
-import { bandOfParts } from '#contract/known.ts'
+import { chargeCarbon, chargeEnergy, type Charge } from '#contract/ledger/charge.ts'
+import { bandOfParts } from '#contract/ledger/known.ts'
 
 /** Names and values in turn, as node:http writes them without looking anything up. */
 export type HeaderList = readonly string[]

@@ -1,6 +1,6 @@
 // The page of a list that a request asks for: `limit` and `cursor`, the same in every list.
 import { fault } from '#contract/errors.ts'
-import { PAGE_LIMIT, PAGE_LIMIT_MAX } from '#contract/list-page.ts'
+import { PAGE_LIMIT, PAGE_LIMIT_MAX } from '#contract/values/list-page.ts'
 
 const LIMIT = /^[1-9]\d{0,3}$/
 

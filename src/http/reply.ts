@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net'
 import type { ErgonError } from '#base/errors.ts'
 import type { Spend } from '#charging/spend.ts'
-import type { Charge } from '#contract/charge.ts'
+import type { Charge } from '#contract/ledger/charge.ts'
 import type { Principal } from '#identity/principal.ts'
 import type { Queryable } from '#state/connect.ts'
 

@@ -2,7 +2,7 @@
 // passes here, so a request makes no object. Labels are bounded: operations are rows of the contract, models those
 // that were offered, up to a limit.
 import { createAccountCounts, type AccountCounts } from './account-counts.ts'
-import type { Charge } from '#contract/charge.ts'
+import type { Charge } from '#contract/ledger/charge.ts'
 import { OPERATIONS, type OperationName } from '#contract/operations.ts'
 
 /** Upper ends of the classes of durations, in seconds; the last class has none. */

@@ -2,7 +2,7 @@
 import type { ErgonError } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { Spend } from '#charging/spend.ts'
-import { OPERATOR_ERRORS } from '#contract/operator-errors.ts'
+import { OPERATOR_ERRORS } from '#contract/operator/operator-errors.ts'
 import type { Principal } from '#identity/principal.ts'
 import type { RequestArrival } from './request-arrival.ts'
 import type { Exchange } from './exchange.ts'

@@ -1,7 +1,7 @@
 // The acceptance of an invitation: the member becomes active, if it is not yet, and gets a token, once.
 import { fault } from '#contract/errors.ts'
-import { FIRST_TOKEN_DAYS } from '#contract/members.ts'
-import { RIGHTS } from '#contract/roles.ts'
+import { FIRST_TOKEN_DAYS } from '#contract/accounts/members.ts'
+import { RIGHTS } from '#contract/identity/roles.ts'
 import type { Queryable } from '#state/connect.ts'
 import { lockAccount, MEMBER_COLUMNS, type AccountMember } from './members.ts'
 import { hashToken, isCodeText } from './token-text.ts'

@@ -2,7 +2,7 @@
 // everything that ends the member's tokens.
 import { newId } from '#base/ids.ts'
 import { fault } from '#contract/errors.ts'
-import { RIGHTS, type MemberRole } from '#contract/roles.ts'
+import { RIGHTS, type MemberRole } from '#contract/identity/roles.ts'
 import type { Queryable } from '#state/connect.ts'
 import { recordAct, type ActingCall } from './audit.ts'
 import { noteCredentialChange } from './credential-changes.ts'

@@ -1,7 +1,7 @@
 // Changes of the members of an account. The caller has locked the account, and has asked whether the change is allowed.
 import { fault } from '#contract/errors.ts'
-import { MEMBERS_MAX, INVITATIONS_MAX } from '#contract/members.ts'
-import { RIGHTS, type MemberRole } from '#contract/roles.ts'
+import { MEMBERS_MAX, INVITATIONS_MAX } from '#contract/accounts/members.ts'
+import { RIGHTS, type MemberRole } from '#contract/identity/roles.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { AccountMember } from './members.ts'
 import { newId } from '#base/ids.ts'

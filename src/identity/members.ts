@@ -3,7 +3,7 @@
 import { present } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import type { Scope } from '#contract/operation.ts'
-import { RIGHTS, ROLES, type MemberRole } from '#contract/roles.ts'
+import { RIGHTS, ROLES, type MemberRole } from '#contract/identity/roles.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { ActingCall } from './audit.ts'
 import { tokenRefused } from './look-up.ts'

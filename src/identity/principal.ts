@@ -2,7 +2,7 @@
 import { present, type ErgonError } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import { isAlwaysAnswered, permits, type Operation, type Scope } from '#contract/operation.ts'
-import { RIGHTS, ROLES, type MemberRole } from '#contract/roles.ts'
+import { RIGHTS, ROLES, type MemberRole } from '#contract/identity/roles.ts'
 
 /** A person at a browser: the facts of a session of the portal. All times are wall times. */
 export type BrowserSession = {

@@ -3,8 +3,8 @@
 import { newId } from '#base/ids.ts'
 import { fault } from '#contract/errors.ts'
 import type { Scope } from '#contract/operation.ts'
-import type { MemberRole } from '#contract/roles.ts'
-import { ACCOUNT_TOKENS_MAX } from '#contract/token-limits.ts'
+import type { MemberRole } from '#contract/identity/roles.ts'
+import { ACCOUNT_TOKENS_MAX } from '#contract/identity/token-limits.ts'
 import {
   askingMember,
   demandRole,

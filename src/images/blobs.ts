@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises'
 import { sleep } from '#base/clock.ts'
 import { ErgonError, messageOf } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
-import type { Descriptor } from '#contract/images.ts'
+import type { Descriptor } from '#contract/workloads/images.ts'
 import type { PullPace } from './pull-pace.ts'
 import type { ImageSource } from './source.ts'
 

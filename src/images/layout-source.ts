@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises'
 import { extract } from 'tar-stream'
 import type { DiskRoom } from '#base/disk-room.ts'
 import { fault } from '#contract/errors.ts'
-import { layoutIndex, savedImages } from '#contract/images.ts'
+import { layoutIndex, savedImages } from '#contract/workloads/images.ts'
 import {
   IMAGE_DOCUMENT_BYTES_MAX,
   parsedDocument,

@@ -7,7 +7,7 @@ import {
   type Descriptor,
   type ImageIndex,
   type Manifest,
-} from '#contract/images.ts'
+} from '#contract/workloads/images.ts'
 
 export const IMAGE_DOCUMENT_BYTES_MAX = 4_194_304
 

@@ -1,7 +1,7 @@
 // Where an image comes from: a registry, or a file or folder of this machine.
 import { fault } from '#contract/errors.ts'
-import { DIGEST } from '#contract/images.ts'
-import { REGISTRY_NAME, registryName } from '#contract/registry-limits.ts'
+import { DIGEST } from '#contract/workloads/images.ts'
+import { REGISTRY_NAME, registryName } from '#contract/workloads/registry-limits.ts'
 
 /** An image in a registry; `digest` wins over `tag`. */
 export type RegistryReference = {

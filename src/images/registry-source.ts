@@ -1,7 +1,7 @@
 // Images of a registry. Source: OCI distribution-spec 1.1, "Pull".
 import type { IncomingMessage } from 'node:http'
 import { fault } from '#contract/errors.ts'
-import type { Descriptor } from '#contract/images.ts'
+import type { Descriptor } from '#contract/workloads/images.ts'
 import { IMAGE_DOCUMENT_BYTES_MAX, MEDIA_TYPES } from './manifest.ts'
 import { imageText, type RegistryReference } from './reference.ts'
 import {

@@ -1,5 +1,5 @@
 // Where the documents and layers of an image are read from.
-import type { Descriptor } from '#contract/images.ts'
+import type { Descriptor } from '#contract/workloads/images.ts'
 
 export type ImageSource = AsyncDisposable & {
   /** A file of this machine: what breaks off is damaged, and another try finds the same. */

@@ -4,7 +4,7 @@ import { createReadStream, existsSync } from 'node:fs'
 import { mkdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fault } from '#contract/errors.ts'
-import type { Descriptor, Manifest } from '#contract/images.ts'
+import type { Descriptor, Manifest } from '#contract/workloads/images.ts'
 import {
   chosenManifest,
   IMAGE_DOCUMENT_BYTES_MAX,

@@ -1,7 +1,7 @@
 // Inference in the agent: the fleet of model cells, and the operator's operations on models.
 import { Secret } from '#base/log.ts'
 import { toolEnvironment } from '#config/env.ts'
-import type { INFERENCE_CONTROL } from '#contract/control/inference.ts'
+import type { INFERENCE_CONTROL } from '#contract/inference/control.ts'
 import type { ControlHandlers } from '#contract/control-operation.ts'
 import type { AgentCore, AgentPart, AgentProduct } from '#node/agent-part.ts'
 import { MODEL_CELLS } from '#node/cell-names.ts'

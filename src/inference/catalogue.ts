@@ -2,7 +2,7 @@
 // that runs inside a model cell is in engine/; this side only speaks HTTP to it.
 import { invariant } from '#base/errors.ts'
 import type { Nj } from '#base/units.ts'
-import type { Tier } from '#contract/charge.ts'
+import type { Tier } from '#contract/ledger/charge.ts'
 
 /**
  * Inputs and outputs of a model: `text` generates (chat and completions), `embedding` embeds; `image` and `audio` are

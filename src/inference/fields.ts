@@ -1,5 +1,5 @@
 // Reading of the request fields that all generating operations share.
-import type { ChatRequest } from '#contract/inference.ts'
+import type { ChatRequest } from '#contract/inference/inference.ts'
 import type { AskedOfStream } from './replies/reply.ts'
 import type { WorkSize } from './admission.ts'
 import type { RoutingRequest } from './router/choose.ts'

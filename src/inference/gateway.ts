@@ -3,7 +3,7 @@ import {
   parseChatRequest,
   parseCompletionRequest,
   parseEmbeddingRequest,
-} from '#contract/inference.ts'
+} from '#contract/inference/inference.ts'
 import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-part.ts'
 import { createFailures } from './failures.ts'
 import { MODELS_PAGE } from './models/confirm.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { stepsOf } from '#base/steps.ts'
-import { parseChatRequest } from '#contract/inference.ts'
+import { parseChatRequest } from '#contract/inference/inference.ts'
 import { createChatCreate } from './operations/chat-create.ts'
 import type { GenerationEvent, Provider } from './providers/provider.ts'
 import { callOf, depsOf, offerOf } from './testing/offers.ts'

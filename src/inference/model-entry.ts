@@ -1,7 +1,7 @@
 // Models as the list shows them: OpenAI's fields, then what the router goes by.
 import { larger, printJoules, smaller } from '#base/units.ts'
-import { TIERS } from '#contract/charge.ts'
-import { rawNumber } from '#contract/raw-json.ts'
+import { TIERS } from '#contract/ledger/charge.ts'
+import { rawNumber } from '#contract/values/raw-json.ts'
 import { AUTO, type ModelOffer } from './catalogue.ts'
 import type { InferenceDeps } from './generation.ts'
 import type { Learned } from './learned.ts'

@@ -1,7 +1,7 @@
 // A request at one offer: its share of the provider, its ceiling, its claims, and the payer when it fails. Generations
 // and embeddings are both asked so.
 import { add } from '#base/units.ts'
-import type { Tier } from '#contract/charge.ts'
+import type { Tier } from '#contract/ledger/charge.ts'
 import { fault, isServiceFault } from '#contract/errors.ts'
 import type { OperationName } from '#contract/operations.ts'
 import { isUnpayable } from '#charging/faults.ts'

@@ -10,7 +10,7 @@ import {
   parseChatRequest,
   parseCompletionRequest,
   parseEmbeddingRequest,
-} from '#contract/inference.ts'
+} from '#contract/inference/inference.ts'
 import { createChatCreate } from './operations/chat-create.ts'
 import { createCompletionCreate } from './operations/completion-create.ts'
 import { createEmbeddingCreate } from './operations/embedding-create.ts'

@@ -1,7 +1,13 @@
 // The kinds of resources that the ingress routes to: their refusals and limits. A product that answers at routes adds a row.
 import type { Code } from '#contract/errors.ts'
-import { FUNCTION_BODY_BYTES_MAX, FUNCTION_CONCURRENCY } from '#contract/function-limits.ts'
-import { WORKLOAD_BODY_BYTES_MAX, WORKLOAD_CONCURRENCY } from '#contract/workload-limits.ts'
+import {
+  FUNCTION_BODY_BYTES_MAX,
+  FUNCTION_CONCURRENCY,
+} from '#contract/functions/function-limits.ts'
+import {
+  WORKLOAD_BODY_BYTES_MAX,
+  WORKLOAD_CONCURRENCY,
+} from '#contract/workloads/workload-limits.ts'
 
 export type KindRules = {
   readonly refusals: {

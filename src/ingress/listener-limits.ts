@@ -1,5 +1,5 @@
 // The limits that all listeners of the ingress have.
-import { FUNCTION_TIMEOUT_S_MAX } from '#contract/function-limits.ts'
+import { FUNCTION_TIMEOUT_S_MAX } from '#contract/functions/function-limits.ts'
 
 export const ROUTED_HEADER_BYTES_MAX = 32_768
 export const ROUTED_HEADERS_MAX = 200

@@ -1,7 +1,7 @@
 // The table of routes: which resource a request is for.
 import { LOOPBACK_HOSTS } from '#base/hosts.ts'
 import type { Tariff } from '#charging/tariff.ts'
-import { hostLabelOf, type FunctionsAddress } from '#contract/functions-address.ts'
+import { hostLabelOf, type FunctionsAddress } from '#contract/functions/functions-address.ts'
 import type { RoutedKind } from './kinds.ts'
 
 export type IngressRoute = {

@@ -4,7 +4,7 @@ import {
   FUNCTION_CONCURRENCY,
   FUNCTION_CONCURRENCY_MAX,
   FUNCTION_WAITING_MAX,
-} from '#contract/function-limits.ts'
+} from '#contract/functions/function-limits.ts'
 import { createTurns, ROUTED_REQUESTS_MAX } from './turns.ts'
 
 const staying = new AbortController()

@@ -1,7 +1,7 @@
 // The requests of a resource that run at once are limited; further ones wait for their turn, and too many are refused.
 import type { ErgonError } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
-import { FUNCTION_WAITING_MAX } from '#contract/function-limits.ts'
+import { FUNCTION_WAITING_MAX } from '#contract/functions/function-limits.ts'
 import { rulesOfKind } from './kinds.ts'
 import type { RequestEnding } from './request-ending.ts'
 import type { IngressRoute } from './routes.ts'

@@ -1,6 +1,6 @@
 // The windows of cells that accounts pay for, and how far they are charged: what a new life of the process that
 // charges them begins with.
-import { CELL_OPERATIONS } from '#contract/cell-operation.ts'
+import { CELL_OPERATIONS } from '#contract/ledger/cell-operation.ts'
 import type { Queryable } from '#state/connect.ts'
 
 export type CellWindows = {

@@ -1,5 +1,5 @@
 // The ledger as CSV (RFC 4180): fields of the JSON entries.
-import type { LedgerEntry } from '#contract/payments.ts'
+import type { LedgerEntry } from '#contract/payments/payments.ts'
 
 /** Those of evidence packs, whose verifier knows them by their places: they stay as they are. */
 export const PACK_COLUMNS = [

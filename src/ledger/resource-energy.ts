@@ -2,7 +2,7 @@
 // sums that bundling keeps.
 import { nj, pg, printJoules, printMilligrams } from '#base/units.ts'
 import type { OperationName } from '#contract/operations.ts'
-import { rawNumber } from '#contract/raw-json.ts'
+import { rawNumber } from '#contract/values/raw-json.ts'
 import type { Queryable } from '#state/connect.ts'
 import { bundledMinutes, bundledRows, bundledSums, wholeHours } from './bundles/bundled-sums.ts'
 import { endsIn } from './usage.ts'

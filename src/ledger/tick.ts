@@ -1,6 +1,6 @@
 // The messages of a tick, up and down. The SQL function of tick.sql and the oracle in reference/tick.ts both take and return
 // them.
-import type { AlarmKind } from '#contract/alarms.ts'
+import type { AlarmKind } from '#contract/node/alarms.ts'
 import { hasSqlState } from '#state/sql-states.ts'
 
 export type TickRecord = {

@@ -1,9 +1,9 @@
 // A message of the live stream: the present figures of the account, and the changes since the stream's message before.
 import { timestamp } from '#base/clock.ts'
 import type { Nj } from '#base/units.ts'
-import type { EnergyBand } from '#contract/charge.ts'
-import { bandOfParts, bandOfWeight } from '#contract/known.ts'
-import { LIVE_CHARGES_MAX, LIVE_RUNNING_MAX } from '#contract/live.ts'
+import type { EnergyBand } from '#contract/ledger/charge.ts'
+import { bandOfParts, bandOfWeight } from '#contract/ledger/known.ts'
+import { LIVE_CHARGES_MAX, LIVE_RUNNING_MAX } from '#contract/live/live.ts'
 import { serviceOf } from '#contract/operations.ts'
 import type { LiveChargeRow } from './read-accounts.ts'
 import type { LiveState, WatchedAccount } from './watched-account.ts'

@@ -1,7 +1,7 @@
 // The power of accounts by service. Each joule counts in one second: the use of running requests of this gateway since
 // the last reading, then the rest of each new charge. Cells have their shares of the meter's last window.
 import type { Charging } from '#charging/charging.ts'
-import { cellOperationOf } from '#contract/cell-operation.ts'
+import { cellOperationOf } from '#contract/ledger/cell-operation.ts'
 import { serviceOf } from '#contract/operations.ts'
 import type { WindowRecord } from '#metering/window-record.ts'
 import { resourceOfCell } from '#ledger/budgets.ts'

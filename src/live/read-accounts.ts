@@ -1,8 +1,8 @@
 // Reads accounts for their streams: their numbers, states and new charges, of one moment. One statement a second for
 // all of them, and two more when one of them was charged.
-import type { ChargePart } from '#contract/charge.ts'
+import type { ChargePart } from '#contract/ledger/charge.ts'
 import type { LiveStates } from '#http/gateway-part.ts'
-import { LIVE_CHARGES_MAX } from '#contract/live.ts'
+import { LIVE_CHARGES_MAX } from '#contract/live/live.ts'
 import { sumUsage, type UsageRow } from '#ledger/usage.ts'
 import type { Queryable, State } from '#state/connect.ts'
 import { inSnapshot } from '#state/snapshot.ts'

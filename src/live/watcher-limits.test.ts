@@ -1,7 +1,7 @@
 // The limits of live streams: each says whose it is.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { LIVE_STREAMS_MAX, LIVE_STREAMS_OF_ALL_MAX } from '#contract/live.ts'
+import { LIVE_STREAMS_MAX, LIVE_STREAMS_OF_ALL_MAX } from '#contract/live/live.ts'
 import { createWatcher } from './watcher.ts'
 
 const open = () =>

@@ -3,7 +3,7 @@
 import { fault } from '#contract/errors.ts'
 import type { Clock } from '#base/clock.ts'
 import { ErgonError } from '#base/errors.ts'
-import type { CarbonFactor } from '#contract/charge.ts'
+import type { CarbonFactor } from '#contract/ledger/charge.ts'
 import {
   ASSUMED_BASIS,
   createCarbonTable,

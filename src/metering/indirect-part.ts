@@ -1,6 +1,6 @@
 // The part of some work of an operation, by learned rates, with the deviation of the part as a whole: rates that only occur
 // together are each unknown, and their sum is known.
-import type { IndirectRates } from '#contract/indirect-rates.ts'
+import type { IndirectRates } from '#contract/ledger/indirect-rates.ts'
 
 /** The regressor of an operation's further units: a batch is one request and many keys. Each has a rate of its own. */
 export const unitOf = (operation: string) => `${operation} unit`

@@ -15,8 +15,8 @@
 // Never billed: CPU that was not spent. Rest is not billed once it is known, after 30 quiet seconds. Upkeep is a regressor of
 // its own (upkeep.ts) that nobody is billed for. All the time of its statements is taken for its CPU, or more where more is
 // learned, and in its seconds some CPU beyond the learned rates of requests. The bill is a little below the learned CPU: it may fall short of the meter and must never exceed it.
-import type { IndirectRates } from '#contract/indirect-rates.ts'
-import type { OperationRate } from '#contract/stored-rates.ts'
+import type { IndirectRates } from '#contract/ledger/indirect-rates.ts'
+import type { OperationRate } from '#contract/ledger/stored-rates.ts'
 import { createLevel } from './indirect-level.ts'
 import { isUnit, unitOf } from './indirect-part.ts'
 import { createSums, REST_SECOND } from './indirect-sums.ts'

@@ -3,7 +3,7 @@
 import type { Clock } from '#base/clock.ts'
 import { invariant } from '#base/errors.ts'
 import { add, nj, withPue } from '#base/units.ts'
-import type { EnergyBand } from '#contract/charge.ts'
+import type { EnergyBand } from '#contract/ledger/charge.ts'
 import { createIntervals, type CellReading } from './interval.ts'
 import { energyOfPower } from './power.ts'
 import type { CpuModel } from './sources/model.ts'

@@ -3,7 +3,7 @@
 // the windows then held) the difference is carried and taken off the next ten seconds, a quarter of the
 // average at most. A linear model needs neither: its windows hold its own rate for every CPU-second, and there the tariff stays.
 import { nj, type Nj } from '#base/units.ts'
-import type { EnergyBand } from '#contract/charge.ts'
+import type { EnergyBand } from '#contract/ledger/charge.ts'
 import { NS_PER_S } from './power.ts'
 
 /** A closed window's figures for the tariff. */

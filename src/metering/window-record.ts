@@ -3,7 +3,7 @@
 import { fault } from '#contract/errors.ts'
 import { canonicalJson } from '#base/canonical-json.ts'
 import { nj } from '#base/units.ts'
-import type { EnergyMethod } from '#contract/charge.ts'
+import type { EnergyMethod } from '#contract/ledger/charge.ts'
 import { sumOfShares, type Share, type SharePayer, type MeterWindow } from './window.ts'
 
 type ShareRecord = {

@@ -2,7 +2,7 @@
 // split to the last one: Σ shares = reading, in every window, or the bill is not the meter.
 import { invariant } from '#base/errors.ts'
 import { nj, smaller, splitByWeight, subtract, sum, type Nj } from '#base/units.ts'
-import type { EnergyMethod } from '#contract/charge.ts'
+import type { EnergyMethod } from '#contract/ledger/charge.ts'
 import { NS_PER_S } from './power.ts'
 
 /** The payer of a share: an account by window, callers by their claims, or the operator. */

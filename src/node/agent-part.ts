@@ -72,7 +72,7 @@ export type AgentPart = {
   }
   /** For its tasks: settings, as JSON, and the folders that the process of tasks may write for them. */
   readonly tasks?: { readonly settings: object; readonly writes?: readonly string[] }
-  /** The operator's operations, by name: `ControlHandlers` of the area's table in contract/control/. */
+  /** The operator's operations, by name: `ControlHandlers` of the area's table, contract/<area>/control.ts. */
   readonly control?: ControlPart
   /** Starts the parts that the gateways do not wait for; resolves with the failed ones, in words. */
   start?(signal: AbortSignal): Promise<readonly string[] | void>

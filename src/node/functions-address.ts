@@ -2,7 +2,7 @@
 // below localhost.
 import { isLoopback } from '#base/hosts.ts'
 import type { Config } from '#config/config.ts'
-import { urlOfAccount, type FunctionsAddress } from '#contract/functions-address.ts'
+import { urlOfAccount, type FunctionsAddress } from '#contract/functions/functions-address.ts'
 import type { DataFolder } from './data-folder.ts'
 import { FUNCTIONS_PORT_OFFSET } from './ports.ts'
 

@@ -2,7 +2,7 @@
 import type { TimerClock } from '#base/clock.ts'
 import { present } from '#base/errors.ts'
 import type { Queryable } from '#state/connect.ts'
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import type { Documents } from './documents.ts'
 import type { BucketQuery, Buckets, NewBucket } from './objects.ts'
 import { throwRefused } from './refusal.ts'

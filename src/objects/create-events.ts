@@ -1,7 +1,7 @@
 // Events of the objects of a bucket, where its notification configuration asks for them. The transaction of the write
 // also writes the event. Readers see events in an order that only grows at its end.
 import type { Queryable, SqlRow } from '#state/connect.ts'
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import type { Bucket } from './types.ts'
 
 export type ObjectEvent = {

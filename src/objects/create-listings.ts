@@ -2,7 +2,7 @@
 // follows.
 import { present } from '#base/errors.ts'
 import type { Queryable } from '#state/connect.ts'
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import type { ListedObject, ListedTraits, ListQuery, Listings, VersionEntry } from './objects.ts'
 import { type UploadRow, toUpload } from './rows.ts'
 import type { Bucket, BucketId } from './types.ts'

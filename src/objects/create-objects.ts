@@ -2,7 +2,7 @@
 import type { TimerClock } from '#base/clock.ts'
 import { invariant, present } from '#base/errors.ts'
 import type { Queryable } from '#state/connect.ts'
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import { isOfPage, type Damages } from './damage.ts'
 import { discardBlobs } from './discard-blobs.ts'
 import type { Documents } from './documents.ts'

@@ -4,7 +4,7 @@ import type { Clock } from '#base/clock.ts'
 import { present } from '#base/errors.ts'
 import { newIdBody } from '#base/ids.ts'
 import type { Queryable } from '#state/connect.ts'
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import type { Completed, Completion, Uploads } from './objects.ts'
 import { throwRefused } from './refusal.ts'
 import {

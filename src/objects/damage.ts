@@ -4,7 +4,7 @@ import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { BlobRef } from '#blobs/blob.ts'
 import { fault } from '#contract/errors.ts'
-import type { AlarmKind } from '#contract/alarms.ts'
+import type { AlarmKind } from '#contract/node/alarms.ts'
 import { raiseAlarm } from '#state/alarms.ts'
 import { isUnreadablePage, type Queryable, type SqlRow } from '#state/connect.ts'
 

@@ -3,7 +3,7 @@
 // than the request.
 import { LRUCache } from 'lru-cache'
 import type { Queryable } from '#state/connect.ts'
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import type { Bucket } from './types.ts'
 
 /** In bytes of JSON text; parsed documents take several times that. */

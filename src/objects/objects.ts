@@ -1,6 +1,6 @@
 // The interface of the object store. Each method is one round trip to the state and one transaction unless its
 // comment says otherwise; concurrent calls may share both (gather.ts). Errors have codes of
-// contract/storage-errors.ts.
+// contract/storage/storage-errors.ts.
 import type { BlobRef } from '#blobs/blob.ts'
 import type {
   Attributes,

@@ -1,7 +1,7 @@
 // Commits new versions. Concurrent requests share a transaction and its sync.
 import type { TimerClock } from '#base/clock.ts'
 import { isRefusedByState, type Queryable } from '#state/connect.ts'
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import { gather } from './gather.ts'
 import type { WrittenObject } from './objects.ts'
 import { checkedSize, inOrder, writtenParts } from './rows.ts'

@@ -1,7 +1,7 @@
 // The storage classes of AWS that can be read at once. All bytes are stored alike: the class is a label that is kept
 // and returned. Archive classes (GLACIER, DEEP_ARCHIVE) are refused, because clients would first restore such
 // objects.
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 
 /** In the order of lifecycle transitions; no transition goes back. */
 const WATERFALL = ['STANDARD_IA', 'INTELLIGENT_TIERING', 'ONEZONE_IA', 'GLACIER_IR'] as const

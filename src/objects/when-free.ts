@@ -1,7 +1,7 @@
 // A deletion holds the lock of its bucket alone. Nobody waits for that lock on a connection, which requests for other
 // buckets need: the state refuses with ERG02, has changed nothing, and is asked again later.
 import type { TimerClock } from '#base/clock.ts'
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import type { Queryable } from '#state/connect.ts'
 
 const FIRST_PAUSE_MS = 5

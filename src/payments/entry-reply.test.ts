@@ -1,8 +1,8 @@
 // An entry of a charge carries what its receipt proves: the hash of its leaf, and how its energy is known.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { chargeBytes } from '#contract/charge.ts'
-import { bandOfParts } from '#contract/known.ts'
+import { chargeBytes } from '#contract/ledger/charge.ts'
+import { bandOfParts } from '#contract/ledger/known.ts'
 import { chargeOf } from '#tlog/charge.fixture.ts'
 import { leafOf } from '#tlog/leaf.ts'
 import { ledgerEntryOf } from './entry-reply.ts'

@@ -1,8 +1,8 @@
 // A posting of the account's money as the API shows it.
-import type { Charge } from '#contract/charge.ts'
-import { bandOfParts } from '#contract/known.ts'
+import type { Charge } from '#contract/ledger/charge.ts'
+import { bandOfParts } from '#contract/ledger/known.ts'
 import { serviceOf } from '#contract/operations.ts'
-import type { LedgerEntry } from '#contract/payments.ts'
+import type { LedgerEntry } from '#contract/payments/payments.ts'
 import { leafOf } from '#tlog/leaf.ts'
 import type { LedgerRow } from './ledger-entry.ts'
 

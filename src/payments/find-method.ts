@@ -1,5 +1,5 @@
 // The cards of an account: a row, its query, its reply.
-import type { MethodReply } from '#contract/payments.ts'
+import type { MethodReply } from '#contract/payments/payments.ts'
 
 export type MethodRow = {
   id: string

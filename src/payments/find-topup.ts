@@ -1,6 +1,6 @@
 // Payments as the API gives them.
 import { fault } from '#contract/errors.ts'
-import type { TopupReply } from '#contract/payments.ts'
+import type { TopupReply } from '#contract/payments/payments.ts'
 import type { Queryable } from '#state/connect.ts'
 
 type Row = {

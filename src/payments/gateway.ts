@@ -5,7 +5,7 @@ import {
   parseRefundRequest,
   parseTopupRequest,
   parseVoucherRequest,
-} from '#contract/payments.ts'
+} from '#contract/payments/payments.ts'
 import { paymentRecords } from './account-records.ts'
 import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-part.ts'
 import { createPosted } from '#ledger/posted.ts'

@@ -1,5 +1,5 @@
 // The types of a page of the ledger.
-import type { LedgerKind } from '#contract/payments.ts'
+import type { LedgerKind } from '#contract/payments/payments.ts'
 
 export type LedgerFilter = {
   readonly account: string

@@ -1,6 +1,6 @@
 // The reason why a payment is neither canceled nor given back, in words: its state, and the end of an unused hold.
 import { HOLD_ENDS_BEFORE_MS } from './end-holds.ts'
-import type { TopupReply } from '#contract/payments.ts'
+import type { TopupReply } from '#contract/payments/payments.ts'
 
 export function stateWords({
   status,

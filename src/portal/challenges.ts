@@ -1,7 +1,7 @@
 // Challenges of passkeys: each one is answered once, within five minutes, by the browser that it was made for.
 import { createHash, randomBytes } from 'node:crypto'
 import { fault } from '#contract/errors.ts'
-import { CHALLENGE_MINUTES } from '#contract/portal.ts'
+import { CHALLENGE_MINUTES } from '#contract/portal/portal.ts'
 import type { KnownReply } from '#http/reply.ts'
 import type { State } from '#state/connect.ts'
 import type { Cookie } from './cookies.ts'

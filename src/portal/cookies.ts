@@ -2,7 +2,7 @@
 // out of reach of scripts. With https their names begin with __Host-: no other host can set them.
 import { SESSION_DAYS_MAX } from '#identity/browser-sessions.ts'
 import type { ReplyHeaders } from '#http/reply.ts'
-import { CHALLENGE_MINUTES } from '#contract/portal.ts'
+import { CHALLENGE_MINUTES } from '#contract/portal/portal.ts'
 import type { PortalOrigin } from './origin.ts'
 
 type Headers = { readonly cookie?: string | undefined }

@@ -10,7 +10,7 @@ import {
   parseSignIn,
   parseSignUp,
   parseSignUpOptions,
-} from '#contract/portal.ts'
+} from '#contract/portal/portal.ts'
 import { recordsOf } from '#http/account-records.ts'
 import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-part.ts'
 import { createChallenges } from './challenges.ts'

@@ -6,7 +6,7 @@ import { takeRandom } from '#base/random.ts'
 import { newId } from '#base/ids.ts'
 import { fault } from '#contract/errors.ts'
 import type { Scope } from '#contract/operation.ts'
-import { APPROVAL_MINUTES, LOGIN_INTERVAL_S, type LoginRequest } from '#contract/portal.ts'
+import { APPROVAL_MINUTES, LOGIN_INTERVAL_S, type LoginRequest } from '#contract/portal/portal.ts'
 import type { Queryable } from '#state/connect.ts'
 import { askerText, demandShare, networkAsker } from './waiting.ts'
 

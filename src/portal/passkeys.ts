@@ -1,7 +1,7 @@
 // The passkeys of members, as the state has them.
 import { newId } from '#base/ids.ts'
 import { fault } from '#contract/errors.ts'
-import { PASSKEYS_MAX, type Assertion, type PasskeyReply } from '#contract/portal.ts'
+import { PASSKEYS_MAX, type Assertion, type PasskeyReply } from '#contract/portal/portal.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { StoredPasskey, WebAuthn } from './webauthn.ts'
 

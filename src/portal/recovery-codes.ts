@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { takeRandom } from '#base/random.ts'
 import { fault } from '#contract/errors.ts'
-import { RECOVERY_CODES } from '#contract/portal.ts'
+import { RECOVERY_CODES } from '#contract/portal/portal.ts'
 import { lockAccount } from '#identity/members.ts'
 import type { Queryable } from '#state/connect.ts'
 

@@ -1,7 +1,7 @@
 // A session as its member sees it, and the reply that opens one.
 import { present } from '#base/errors.ts'
-import type { SessionReply } from '#contract/portal.ts'
-import type { MemberRole } from '#contract/roles.ts'
+import type { SessionReply } from '#contract/portal/portal.ts'
+import type { MemberRole } from '#contract/identity/roles.ts'
 import type { OperationCall, KnownReply } from '#http/reply.ts'
 import { untilHeard } from '#identity/credential-changes.ts'
 import { OPERATOR_ACCOUNT } from '#identity/operator-account.ts'

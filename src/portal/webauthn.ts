@@ -3,7 +3,7 @@
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
 import { messageOf } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
-import { CHALLENGE_MINUTES, type Assertion, type Registration } from '#contract/portal.ts'
+import { CHALLENGE_MINUTES, type Assertion, type Registration } from '#contract/portal/portal.ts'
 import type { PortalOrigin } from './origin.ts'
 
 const TIMEOUT_MS = CHALLENGE_MINUTES * 60_000

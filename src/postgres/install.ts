@@ -13,7 +13,7 @@ import type { ArtifactFiles } from '#artifacts/place.ts'
 import { ErgonError } from '#base/errors.ts'
 import { lockFile } from '#base/lock.ts'
 import type { Logger } from '#base/log.ts'
-import { CLIENT_TOOLS, INSTALL_RECORD, type RungChoice } from '#contract/client-tools.ts'
+import { CLIENT_TOOLS, INSTALL_RECORD, type RungChoice } from '#contract/databases/client-tools.ts'
 
 import { limitExtensions } from './extensions.ts'
 import { postgresFault } from './faults.ts'

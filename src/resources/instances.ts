@@ -5,7 +5,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
-import type { SleepCause } from '#contract/intervals.ts'
+import type { SleepCause } from '#contract/resources/intervals.ts'
 import type { Queryable } from '#state/connect.ts'
 import { beginInterval, endInterval, type Waker } from './intervals.ts'
 import type { Resource } from './resource.ts'

@@ -1,5 +1,5 @@
 // When resources were awake: a row from the start of a resource's process to its end, with the cause of each.
-import type { AwakeInterval, SleepCause, WakeCause } from '#contract/intervals.ts'
+import type { AwakeInterval, SleepCause, WakeCause } from '#contract/resources/intervals.ts'
 import type { Queryable } from '#state/connect.ts'
 
 /** The cause, and the role whose connection it was. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fault } from '#contract/errors.ts'
-import { UNPAID_WORDS } from '#contract/passing-reasons.ts'
+import { UNPAID_WORDS } from '#contract/resources/passing-reasons.ts'
 import { whyNoState } from '#postgres/testing-url.ts'
 import { ACCOUNT, OTHER, add, reconciling, rowOf, withState } from './reconciler.fixture.ts'
 import { NotYet, type ReconcilerDeps } from './reconciler.ts'

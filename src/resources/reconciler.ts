@@ -4,7 +4,7 @@
 import { sleep } from '#base/clock.ts'
 import { ErgonError, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
-import { isUnpaidReason, TRIED_AGAIN } from '#contract/passing-reasons.ts'
+import { isUnpaidReason, TRIED_AGAIN } from '#contract/resources/passing-reasons.ts'
 import type { State } from '#state/connect.ts'
 import { NotWanted } from './instances.ts'
 import type { Resource } from './resource.ts'

@@ -1,6 +1,6 @@
 // The energy budget of a resource: set, changed or removed.
 import type { OperationName } from '#contract/operations.ts'
-import { energyPerDay } from '#contract/energy-budget.ts'
+import { energyPerDay } from '#contract/values/energy-budget.ts'
 import type { Queryable } from '#state/connect.ts'
 
 export async function setEnergyBudget(

@@ -1,8 +1,8 @@
 // Resources of one kind as the API shows them: the rows of an account, and the fields that all kinds have.
 import { nj, printJoules } from '#base/units.ts'
-import { printEnergyPerDay } from '#contract/energy-budget.ts'
+import { printEnergyPerDay } from '#contract/values/energy-budget.ts'
 import { fault, type Code } from '#contract/errors.ts'
-import { CHANGE_UNDER_WAY, HELD_WORDS } from '#contract/passing-reasons.ts'
+import { CHANGE_UNDER_WAY, HELD_WORDS } from '#contract/resources/passing-reasons.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { HeldFor } from './resource.ts'
 

@@ -1,6 +1,6 @@
 // Attributes that several kinds of resources have.
 import type { Nj } from '#base/units.ts'
-import { printEnergyPerDay } from '#contract/energy-budget.ts'
+import { printEnergyPerDay } from '#contract/values/energy-budget.ts'
 import { fault } from '#contract/errors.ts'
 import type { Pending } from '#stack/field.ts'
 import { attributeOf, isPending, type StackAttributes } from './stack-part.ts'

@@ -1,7 +1,7 @@
 // Progress of resources with versions, as an apply of a description file reads it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { TRIED_AGAIN } from '#contract/passing-reasons.ts'
+import { TRIED_AGAIN } from '#contract/resources/passing-reasons.ts'
 import { progressOfVersions } from './stack-versions.ts'
 
 const ASKED = { status: 'deployed', reason: null, version: 2, live_version: 2 }

@@ -1,5 +1,5 @@
 // Resources of description files of which a new version takes over once it is ready.
-import { PASSING_REASONS } from '#contract/passing-reasons.ts'
+import { PASSING_REASONS } from '#contract/resources/passing-reasons.ts'
 import type { ActingCall } from '#identity/audit.ts'
 import type { ResourceTypeName } from '#stack/resource-types.ts'
 import type { Queryable } from '#state/connect.ts'

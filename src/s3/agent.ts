@@ -1,6 +1,6 @@
 // Object storage in the agent: where blobs are, the settings of its tasks, and the operator's operations on both.
 import type { Config } from '#config/config.ts'
-import type { STORAGE_CONTROL } from '#contract/control/storage.ts'
+import type { STORAGE_CONTROL } from '#contract/storage/control.ts'
 import type { ControlHandlers } from '#contract/control-operation.ts'
 import type { AgentCore, AgentPart, AgentProduct } from '#node/agent-part.ts'
 import { baseUrl } from '#node/report.ts'

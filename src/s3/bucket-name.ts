@@ -1,5 +1,5 @@
 // The rules of bucket names (AWS, "General purpose buckets naming rules", and paths of the API).
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 
 /**
  * First path segments of the API and first labels of the service's hosts, which no bucket may have as its name; shorter

@@ -1,6 +1,6 @@
 // A request as the operations of S3 get it: the call, the caller and the body.
 import type { IncomingHttpHeaders } from 'node:http'
-import type { ServedOperation } from '#contract/s3-operations.ts'
+import type { ServedOperation } from '#contract/storage/s3-operations.ts'
 import type { RemoteClient } from '#http/client-of.ts'
 import type { OperationCall, Reply } from '#http/reply.ts'
 import type { Trace } from './logging/record.ts'

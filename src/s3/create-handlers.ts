@@ -1,5 +1,5 @@
 // The handler of each operation that is served. `tsc` fails while one of the contract's table is missing.
-import { S3_OPERATIONS, type ServedOperation } from '#contract/s3-operations.ts'
+import { S3_OPERATIONS, type ServedOperation } from '#contract/storage/s3-operations.ts'
 import {
   createDeleteObjectAnnotation,
   createGetObjectAnnotation,

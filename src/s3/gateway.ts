@@ -1,7 +1,7 @@
 // Object storage in a gateway: the S3 protocol, the websites of buckets, and presigned addresses.
 import { openBlobStores, type BlobSettings } from '#blobs/stores.ts'
 import { fault } from '#contract/errors.ts'
-import { parsePresignRequest } from '#contract/presign.ts'
+import { parsePresignRequest } from '#contract/storage/presign.ts'
 import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-part.ts'
 import { followKeyVersions } from '#objects/encryption/key-versions.ts'
 import { storageAccount } from './account-part.ts'

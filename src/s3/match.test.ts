@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import * as sdk from '@aws-sdk/client-s3'
 import { ErgonError } from '#base/errors.ts'
 import { match } from './match.ts'
-import { S3_OPERATIONS } from '#contract/s3-operations.ts'
+import { S3_OPERATIONS } from '#contract/storage/s3-operations.ts'
 import { parseTarget } from './target.fixture.ts'
 
 const BASES = { api: ['localhost'], website: ['website.localhost'] }

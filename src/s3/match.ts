@@ -1,6 +1,6 @@
-// Finds the operation that a request names, in the table of contract/s3-operations.ts.
+// Finds the operation that a request names, in the table of contract/storage/s3-operations.ts.
 import type { IncomingHttpHeaders } from 'node:http'
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import {
   S3_OPERATIONS,
   versionAction,
@@ -8,7 +8,7 @@ import {
   type OperationLevel,
   type S3Operation,
   type S3OperationName,
-} from '#contract/s3-operations.ts'
+} from '#contract/storage/s3-operations.ts'
 import type { S3Target } from './target.ts'
 import { checkVersionId } from './version-id.ts'
 

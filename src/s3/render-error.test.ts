@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { ErgonError } from '#base/errors.ts'
 import { blobDamaged, blobMissing } from '#blobs/faults.ts'
 import { fault } from '#contract/errors.ts'
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import { codeOf, renderFault } from './render-error.ts'
 import { renderPageError } from './website/render-page-error.ts'
 

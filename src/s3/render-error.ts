@@ -1,8 +1,8 @@
 // Renders an error as S3 clients expect it.
 import type { ErgonError } from '#base/errors.ts'
 import { advised } from '#contract/errors.ts'
-import { OPERATOR_ERRORS } from '#contract/operator-errors.ts'
-import { isStorageCode, storageFault, type StorageCode } from '#contract/storage-errors.ts'
+import { OPERATOR_ERRORS } from '#contract/operator/operator-errors.ts'
+import { isStorageCode, storageFault, type StorageCode } from '#contract/storage/storage-errors.ts'
 import { writePlainXml } from './xml/write.ts'
 
 export type ErrorPlace = {

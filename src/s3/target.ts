@@ -1,6 +1,6 @@
 // Parses the address of a request: bucket, key and parameters. Keeps the raw text, which signatures cover. Does not
 // use `new URL`, which folds `..` out of keys.
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 
 /** The most bytes of UTF-8 in a key (AWS, "Naming Amazon S3 objects"). */
 export const KEY_BYTES_MAX = 1024

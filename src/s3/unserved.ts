@@ -1,6 +1,6 @@
 // The fixed answers of operations that are not served: "there is none", or NotImplemented.
 import type { Access } from '#s3/policy/access.ts'
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import type { StorageHandler } from './call.ts'
 import type { Match } from './match.ts'
 import { emptyReply } from './reply.ts'

@@ -1,5 +1,5 @@
 // The form of version ids (objects/sql/common.sql, storage_version_id): no version has another id.
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 
 /** `null` is the version written while versioning was not enabled. */
 export const isVersionId = (text: string): boolean =>

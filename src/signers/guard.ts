@@ -1,8 +1,8 @@
 // The rule of a signer: it signs only the head of the one log that it has followed leaf by leaf. It computes
 // each root itself, and writes a signed head to disk before it answers.
 import { messageOf, type ErgonError } from '#base/errors.ts'
-import { parseCharge } from '#contract/charge.ts'
-import { isPlainCharge } from '#contract/plain-charge.ts'
+import { parseCharge } from '#contract/ledger/charge.ts'
+import { isPlainCharge } from '#contract/ledger/plain-charge.ts'
 import {
   compareShards,
   isSignedBy,

@@ -1,5 +1,5 @@
 // An attribute of the description file as data: what it must be, how it is read, and the words of its guide.
-import { VARIABLE_NAME } from '#contract/function-limits.ts'
+import { VARIABLE_NAME } from '#contract/functions/function-limits.ts'
 import {
   asFlag,
   asNumber,

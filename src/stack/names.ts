@@ -1,8 +1,8 @@
 // Rules for the labels of blocks. A name goes into addresses, file names and command lines: no character of it means
 // anything to a shell.
-import { databaseRequest } from '#contract/databases.ts'
-import { VARIABLE_NAME } from '#contract/function-limits.ts'
-import { HOST_NAME, WORKLOAD_NAME } from '#contract/workload-limits.ts'
+import { databaseRequest } from '#contract/databases/databases.ts'
+import { VARIABLE_NAME } from '#contract/functions/function-limits.ts'
+import { HOST_NAME, WORKLOAD_NAME } from '#contract/workloads/workload-limits.ts'
 import type { LabelRule } from './block-type.ts'
 
 const matching = (expected: string, pattern: RegExp): LabelRule => ({

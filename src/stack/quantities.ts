@@ -1,8 +1,8 @@
 // Fields with units: energy, memory, time, processors, schedules.
-import { parseCron } from '#contract/cron.ts'
-import { msOfDuration, type DurationRange } from '#contract/durations.ts'
-import { energyPerDay } from '#contract/energy-budget.ts'
-import { bytesOfSize, type SizeRange } from '#contract/sizes.ts'
+import { parseCron } from '#contract/values/cron.ts'
+import { msOfDuration, type DurationRange } from '#contract/values/durations.ts'
+import { energyPerDay } from '#contract/values/energy-budget.ts'
+import { bytesOfSize, type SizeRange } from '#contract/values/sizes.ts'
 import { asNumber } from '#hcl/values/value.ts'
 import { Numeric } from '#hcl/values/numeric.ts'
 import { parsedField, type StackField } from './field.ts'

@@ -5,11 +5,11 @@ import {
   FUNCTION_ROUTE,
   RUNTIME_EXAMPLES,
   runtimeOf,
-} from '#contract/function-limits.ts'
-import { DATABASE_SIZES } from '#contract/databases.ts'
-import * as workloads from '#contract/workload-limits.ts'
-import { typeOfWanted } from '#contract/event-samples.ts'
-import { OBJECTS_OF_BUCKET, objectsOf } from '#contract/object-created.ts'
+} from '#contract/functions/function-limits.ts'
+import { DATABASE_SIZES } from '#contract/databases/databases.ts'
+import * as workloads from '#contract/workloads/workload-limits.ts'
+import { typeOfWanted } from '#contract/webhooks/event-samples.ts'
+import { OBJECTS_OF_BUCKET, objectsOf } from '#contract/storage/object-created.ts'
 import type { BlockType, ResourceType, SpecOf } from './block-type.ts'
 import {
   environmentField,

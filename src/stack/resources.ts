@@ -1,6 +1,6 @@
 // The resources of a file in the order of their needs. A trigger needs the bucket that it names.
 import type { BlockNode } from '#hcl/syntax/nodes.ts'
-import { bucketOfWord } from '#contract/object-created.ts'
+import { bucketOfWord } from '#contract/storage/object-created.ts'
 import type { BlockReader, StackSpec } from './block-reader.ts'
 import { ordered } from './ordered.ts'
 import { RESOURCE_TYPES, type ResourceTypeName } from './resource-types.ts'

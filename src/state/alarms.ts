@@ -1,5 +1,5 @@
 // Alarms: what the operator must see, stored until it is acknowledged.
-import type { AlarmKind } from '#contract/alarms.ts'
+import type { AlarmKind } from '#contract/node/alarms.ts'
 import type { Queryable } from './connect.ts'
 
 /**

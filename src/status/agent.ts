@@ -1,7 +1,7 @@
 // The node's status in the agent: the operator's status, meter, artifacts, alarms, kept journals, tasks and
 // incidents.
-import type { INCIDENTS_CONTROL } from '#contract/control/incidents.ts'
-import type { NODE_CONTROL } from '#contract/control/node.ts'
+import type { INCIDENTS_CONTROL } from '#contract/status/control.ts'
+import type { NODE_CONTROL } from '#contract/node/control.ts'
 import type { ControlHandlers } from '#contract/control-operation.ts'
 import type { AgentCore, AgentPart, AgentProduct } from '#node/agent-part.ts'
 import { alarmHandlers } from '#node/control/alarms.ts'

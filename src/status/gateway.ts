@@ -1,5 +1,5 @@
 // The service's own pages in a gateway: health, readiness, metrics.
-import { gpuMeterOf } from '#contract/charge.ts'
+import { gpuMeterOf } from '#contract/ledger/charge.ts'
 import { Secret } from '#base/log.ts'
 import { recordsOf } from '#http/account-records.ts'
 import { COUNTS_PAGE, type CountsPage } from '#http/counts-pages.ts'

@@ -3,7 +3,7 @@
 import { newId } from '#base/ids.ts'
 import type { ControlAnswer } from '#contract/control.ts'
 import { fault } from '#contract/errors.ts'
-import type { IncidentOpening, IncidentTelling } from '#contract/operator.ts'
+import type { IncidentOpening, IncidentTelling } from '#contract/operator/operator.ts'
 import type { Queryable, State } from '#state/connect.ts'
 import { INCIDENT_COLUMNS, type PublicIncident } from '#status/incident-columns.ts'
 

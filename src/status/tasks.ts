@@ -1,6 +1,6 @@
 // The background half of the status: the installation's own probe. Old counts and results go, and those of an account that
 // is removed.
-import { PROBE_DAYS_MAX } from '#contract/probe-components.ts'
+import { PROBE_DAYS_MAX } from '#contract/status/probe-components.ts'
 import type { TasksProduct } from '#node/tasks-part.ts'
 import { inBatches } from '#state/in-batches.ts'
 import type { Tasks } from '#tasks/task.ts'

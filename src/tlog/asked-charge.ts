@@ -1,5 +1,5 @@
 // A receipt that a service gives for an id must be the receipt of that id. A sound receipt of another charge proves nothing.
-import type { Charge } from '#contract/charge.ts'
+import type { Charge } from '#contract/ledger/charge.ts'
 
 /**
  * The reason, as text, why a charge is not that of the id of a receipt or of a request that a reader asked for. Undefined

@@ -1,6 +1,6 @@
 // Charges for tests: valid, each different, and one that was overcharged.
 import { carbonOf, nj, priceOf } from '#base/units.ts'
-import { chargeBytes, type Charge } from '#contract/charge.ts'
+import { chargeBytes, type Charge } from '#contract/ledger/charge.ts'
 import { leafOf, type LeafContent } from './leaf.ts'
 import type { RowFigures } from './ledger-row.ts'
 

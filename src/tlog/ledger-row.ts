@@ -1,6 +1,6 @@
 // The row of the ledger that a receipt is of must have the figures of the receipt. A sound receipt of other figures proves
 // nothing of what the balance paid.
-import type { Charge } from '#contract/charge.ts'
+import type { Charge } from '#contract/ledger/charge.ts'
 
 /** The fields of a row of `GET /v1/ledger` that a receipt is compared with. */
 export type RowFigures = {

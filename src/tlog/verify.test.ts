@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { chargeBytes } from '#contract/charge.ts'
+import { chargeBytes } from '#contract/ledger/charge.ts'
 import { chargeOf, leavesOf } from './charge.fixture.ts'
 import {
   checkpointBody,

@@ -2,7 +2,7 @@
 // from each other. Nothing here trusts the service that issued it, only the keys that were pinned.
 import { fault } from '#contract/errors.ts'
 import { type ErgonError, messageOf } from '#base/errors.ts'
-import { parseCharge, type Charge } from '#contract/charge.ts'
+import { parseCharge, type Charge } from '#contract/ledger/charge.ts'
 import { isSignedBy, parseCheckpoint, parseNote, type Checkpoint, type Note } from './checkpoint.ts'
 import type { ReceiptKey } from './keys.ts'
 import { leafOf } from './leaf.ts'

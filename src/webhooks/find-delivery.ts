@@ -1,6 +1,6 @@
 // Deliveries as the API shows them.
 import { fault } from '#contract/errors.ts'
-import type { WebhookDelivery } from '#contract/webhooks.ts'
+import type { WebhookDelivery } from '#contract/webhooks/webhooks.ts'
 import type { Queryable } from '#state/connect.ts'
 import { timeText } from './find-webhook.ts'
 

@@ -1,6 +1,6 @@
 // Endpoints of an account as the API shows them.
 import { fault } from '#contract/errors.ts'
-import type { WebhookReply } from '#contract/webhooks.ts'
+import type { WebhookReply } from '#contract/webhooks/webhooks.ts'
 import type { Queryable } from '#state/connect.ts'
 import { maskedUrl } from './delivery/target.ts'
 

@@ -4,7 +4,7 @@ import {
   parseWebhookReplay,
   parseWebhookRequest,
   parseWebhookTest,
-} from '#contract/webhooks.ts'
+} from '#contract/webhooks/webhooks.ts'
 import { recordsOf } from '#http/account-records.ts'
 import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-part.ts'
 import { sqlIsoTime } from '#state/iso-time.ts'

@@ -1,6 +1,6 @@
 // Webhooks of description files. The service knows them by their ids and urls: a name is the description's alone.
 import type { Secret } from '#base/log.ts'
-import { parseWebhookRequest } from '#contract/webhooks.ts'
+import { parseWebhookRequest } from '#contract/webhooks/webhooks.ts'
 import { createAddressRule } from '#egress/addresses.ts'
 import { fault } from '#contract/errors.ts'
 import {

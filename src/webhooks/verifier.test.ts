@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
 import Stripe from 'stripe'
-import { newSigningSecret, signedHeaders } from '#contract/webhook-signature.ts'
+import { newSigningSecret, signedHeaders } from '#contract/webhooks/webhook-signature.ts'
 import { verifyWebhook, WebhookVerificationError } from './verifier.mjs'
 
 const body =

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { CRASHES_MAX, CRASHES_WITHIN_MS } from '#contract/workload-limits.ts'
+import { CRASHES_MAX, CRASHES_WITHIN_MS } from '#contract/workloads/workload-limits.ts'
 import { quiet } from '#postgres/testing.ts'
 import type { Queryable } from '#state/connect.ts'
 import { createCrashes, STEADY_MS } from './crashes.ts'

@@ -4,7 +4,7 @@
 import type { Clock } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
-import { CRASHES_MAX, CRASHES_WITHIN_MS } from '#contract/workload-limits.ts'
+import { CRASHES_MAX, CRASHES_WITHIN_MS } from '#contract/workloads/workload-limits.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { WorkloadEnd } from './driver.ts'
 import { keyOfInstance, type Versioned, type VersionedInstance } from './versioned.ts'

@@ -1,6 +1,6 @@
 // Workloads of an account as the API shows them.
-import { durationText } from '#contract/durations.ts'
-import type { WorkloadReply } from '#contract/workload-replies.ts'
+import { durationText } from '#contract/values/durations.ts'
+import type { WorkloadReply } from '#contract/workloads/workload-replies.ts'
 import { versionsColumn } from '#resources/versions.ts'
 import {
   failedVersion,

@@ -1,6 +1,6 @@
 // Workloads in a gateway: the API that deploys, lists and changes them. No request to a workload passes here.
-import { parseRegistryLogin } from '#contract/registries.ts'
-import * as workloads from '#contract/workloads.ts'
+import { parseRegistryLogin } from '#contract/workloads/registries.ts'
+import * as workloads from '#contract/workloads/workloads.ts'
 import { recordsOf } from '#http/account-records.ts'
 import { resourceLookup } from '#http/find-named.ts'
 import { createIntervalList } from '#http/interval-list.ts'

@@ -1,6 +1,6 @@
 // Versions of workloads as drivers run them.
 import { fault } from '#contract/errors.ts'
-import { WORKLOAD_PORT_DEFAULT } from '#contract/workload-limits.ts'
+import { WORKLOAD_PORT_DEFAULT } from '#contract/workloads/workload-limits.ts'
 import type { ImageConfig } from '#images/manifest.ts'
 import { openVariables } from '#resources/variables.ts'
 import type { Queryable } from '#state/connect.ts'

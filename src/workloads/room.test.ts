@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ACCOUNT_INSTANCES_MAX } from '#contract/workload-limits.ts'
+import { ACCOUNT_INSTANCES_MAX } from '#contract/workloads/workload-limits.ts'
 import { createRoom } from './room.ts'
 
 const instance = Promise.reject(new Error('not asked'))

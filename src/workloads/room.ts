@@ -1,6 +1,6 @@
 // Room for another instance: of an account, and in the memory that the node has for workloads.
 import { fault } from '#contract/errors.ts'
-import { ACCOUNT_INSTANCES_MAX } from '#contract/workload-limits.ts'
+import { ACCOUNT_INSTANCES_MAX } from '#contract/workloads/workload-limits.ts'
 import type { Instances } from '#resources/instances.ts'
 import type { RunningWorkload } from './driver.ts'
 import type { VersionedInstance } from './versioned.ts'

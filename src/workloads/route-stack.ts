@@ -2,7 +2,7 @@
 // another workload by other means is another route.
 import { ErgonError, present } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
-import { parseWorkloadChange } from '#contract/workloads.ts'
+import { parseWorkloadChange } from '#contract/workloads/workloads.ts'
 import type { ActingCall } from '#identity/audit.ts'
 import { isOwnHost } from '#ingress/own-hosts.ts'
 import { attributeOf, settled, type StackPart } from '#resources/stack-part.ts'

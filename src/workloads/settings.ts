@@ -1,6 +1,6 @@
 // The settings of workloads that the agent gives to the gateways.
 import { createHmac } from 'node:crypto'
-import type { FunctionsAddress } from '#contract/functions-address.ts'
+import type { FunctionsAddress } from '#contract/functions/functions-address.ts'
 import type { ImageSettings } from './image-rule.ts'
 
 export type WorkloadGatewaySettings = {

@@ -1,10 +1,10 @@
 // A workload as a description has it: its attributes with their defaults, and the request that asks for them.
-import { durationText } from '#contract/durations.ts'
-import { printEnergyPerDay } from '#contract/energy-budget.ts'
+import { durationText } from '#contract/values/durations.ts'
+import { printEnergyPerDay } from '#contract/values/energy-budget.ts'
 import { fault } from '#contract/errors.ts'
-import { sizeText } from '#contract/sizes.ts'
-import * as limits from '#contract/workload-limits.ts'
-import { parseWorkloadRequest, type WorkloadRequest } from '#contract/workloads.ts'
+import { sizeText } from '#contract/values/sizes.ts'
+import * as limits from '#contract/workloads/workload-limits.ts'
+import { parseWorkloadRequest, type WorkloadRequest } from '#contract/workloads/workloads.ts'
 import {
   assertRegion,
   secretsOf,

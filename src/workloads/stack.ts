@@ -1,7 +1,7 @@
 // Workloads of description files.
-import { durationText } from '#contract/durations.ts'
-import { bytesOfSize, sizeText } from '#contract/sizes.ts'
-import { WORKLOAD_VOLUME } from '#contract/workload-limits.ts'
+import { durationText } from '#contract/values/durations.ts'
+import { bytesOfSize, sizeText } from '#contract/values/sizes.ts'
+import { WORKLOAD_VOLUME } from '#contract/workloads/workload-limits.ts'
 import { removeOf } from '#resources/delete-resource.ts'
 import { BUDGET, foundBudget, variableAttributes } from '#resources/stack-attributes.ts'
 import {

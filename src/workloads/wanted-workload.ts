@@ -1,9 +1,9 @@
 // The fields of a request, as deploy_workload() and change_workload() take them.
-import { msOfDuration, type DurationRange } from '#contract/durations.ts'
+import { msOfDuration, type DurationRange } from '#contract/values/durations.ts'
 import { fault } from '#contract/errors.ts'
-import { bytesOfSize } from '#contract/sizes.ts'
-import * as limits from '#contract/workload-limits.ts'
-import type { WorkloadChange, WorkloadScale } from '#contract/workloads.ts'
+import { bytesOfSize } from '#contract/values/sizes.ts'
+import * as limits from '#contract/workloads/workload-limits.ts'
+import type { WorkloadChange, WorkloadScale } from '#contract/workloads/workloads.ts'
 import { isOwnHost } from '#ingress/own-hosts.ts'
 import { sealVariables } from '#resources/variables.ts'
 import { allowedImage } from './image-rule.ts'

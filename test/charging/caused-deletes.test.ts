@@ -8,7 +8,7 @@ import {
   DeleteObjectsCommand,
   PutBucketVersioningCommand,
 } from '@aws-sdk/client-s3'
-import type { Charge } from '#contract/charge.ts'
+import type { Charge } from '#contract/ledger/charge.ts'
 import { product, sharedErgon } from '../product.ts'
 import { s3ClientOf } from '../s3-client.ts'
 import { PLAIN } from '../settings.ts'

@@ -12,7 +12,7 @@ import {
   ListObjectsV2Command,
   PutObjectCommand,
 } from '@aws-sdk/client-s3'
-import { LEARNED, type Charge } from '#contract/charge.ts'
+import { LEARNED, type Charge } from '#contract/ledger/charge.ts'
 import { REST, type MeterWindow } from '#metering/window.ts'
 import { PROGRESS } from '../../scripts/test-reporter.ts'
 import { causedBy, cellsMs, restBetween, restOf, type RestCpu } from './caused-cpu.ts'

@@ -1,7 +1,7 @@
 // A span of a running Ergon's meter and ledger, by SQL: it starts and ends with no open Spend and all windows closed,
 // so that bills and readings are of the same work.
 import { setTimeout as pause } from 'node:timers/promises'
-import { parseCharge, type Charge } from '#contract/charge.ts'
+import { parseCharge, type Charge } from '#contract/ledger/charge.ts'
 import { parseWindow } from '#metering/window-record.ts'
 import type { MeterWindow } from '#metering/window.ts'
 import type { Ergon } from '../start-ergon.ts'

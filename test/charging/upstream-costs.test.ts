@@ -2,7 +2,7 @@
 // prompt of its own or ends before the hold has grown. A false figure gains little.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { bandOfParts } from '#contract/known.ts'
+import { bandOfParts } from '#contract/ledger/known.ts'
 import { DONE, frame, plainChunk, type Script } from '#inference/testing/scripted-upstream.ts'
 import { bookFaults, chargesOf, joulesOf, leasesReturned, type ChargeRow } from '../books.ts'
 import { product, sharedErgon } from '../product.ts'

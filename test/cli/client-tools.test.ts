@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text as textOf } from 'node:stream/consumers'
 import { after, test } from 'node:test'
-import { CLIENT_TOOLS } from '#contract/client-tools.ts'
+import { CLIENT_TOOLS } from '#contract/databases/client-tools.ts'
 import { demandDone, findTool, startTool } from '#cli/client-tools.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'ergon-tools-'))

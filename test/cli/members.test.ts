@@ -1,7 +1,12 @@
 // Members by the command line: invited, accepted, changed, removed, and one who leaves; and the operator's way back in.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { AcceptedReply, InvitedReply, MemberList, MemberReply } from '#contract/members.ts'
+import type {
+  AcceptedReply,
+  InvitedReply,
+  MemberList,
+  MemberReply,
+} from '#contract/accounts/members.ts'
 import { product, sharedErgon } from '../product.ts'
 import { PLAIN } from '../settings.ts'
 import { commandLine } from './command-line.ts'

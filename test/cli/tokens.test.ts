@@ -1,7 +1,7 @@
 // Tokens by the command line: made, listed, rotated, revoked, and kept up where `ergon login` stored one.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { TokenList } from '#contract/tokens.ts'
+import type { TokenList } from '#contract/identity/tokens.ts'
 import { product, sharedErgon } from '../product.ts'
 import { PLAIN } from '../settings.ts'
 import { commandLine } from './command-line.ts'

@@ -1,7 +1,7 @@
 // An account of a running product, its calls of the API, and its evidence packs.
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { PackReply } from '#contract/compliance.ts'
+import type { PackReply } from '#contract/compliance/compliance.ts'
 import type { Ergon } from '../start-ergon.ts'
 
 /** A dollar of test money. */

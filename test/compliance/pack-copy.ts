@@ -2,7 +2,7 @@
 import { createHash, generateKeyPairSync, sign } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import { fromBufferPromise } from 'yauzl'
-import { chargeBytes, parseCharge } from '#contract/charge.ts'
+import { chargeBytes, parseCharge } from '#contract/ledger/charge.ts'
 import { checkpointBody, formatNote, originOf } from '#tlog/checkpoint.ts'
 import type { PackFiles } from '#tlog/evidence/verify.mjs'
 import { parseReceiptKeys, receiptKeysJson } from '#tlog/keys.ts'

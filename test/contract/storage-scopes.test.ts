@@ -1,10 +1,10 @@
 // Sends a request for every S3 operation that writes, with a token that may only read. Each is refused and charged, and
-// changes no stored row. The requests follow from the methods in contract/s3-operations.ts, so a row with a wrong
+// changes no stored row. The requests follow from the methods in contract/storage/s3-operations.ts, so a row with a wrong
 // scope is found here.
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { OPERATIONS } from '#contract/operations.ts'
-import { S3_OPERATIONS, type S3Operation } from '#contract/s3-operations.ts'
+import { S3_OPERATIONS, type S3Operation } from '#contract/storage/s3-operations.ts'
 import { chargeOf } from '../books.ts'
 import { energyHeaderFaults } from '../../acceptance/energy-headers.ts'
 import { product, sharedErgon } from '../product.ts'

@@ -5,7 +5,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { INSTALL_RECORD, POSTGRES_FOLDER } from '#contract/client-tools.ts'
+import { INSTALL_RECORD, POSTGRES_FOLDER } from '#contract/databases/client-tools.ts'
 import { startErgon, type Ergon } from '../start-ergon.ts'
 import { until, withClient } from './driver.ts'
 

@@ -2,7 +2,7 @@
 // limits, and nothing that is sent to it changes the database.
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import { QUERY_MS_MAX } from '#contract/databases.ts'
+import { QUERY_MS_MAX } from '#contract/databases/databases.ts'
 import { bookFaults } from '../books.ts'
 import { product, sharedErgon } from '../product.ts'
 import { PLAIN } from '../settings.ts'

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { balanceReply } from '#contract/payments.ts'
+import { balanceReply } from '#contract/payments/payments.ts'
 import { bookFaults } from '../books.ts'
 import { newPayer, type Payer } from '../payments/client.ts'
 import { product, sharedErgon } from '../product.ts'

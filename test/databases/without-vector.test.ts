@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { INSTALL_RECORD, POSTGRES_FOLDER } from '#contract/client-tools.ts'
+import { INSTALL_RECORD, POSTGRES_FOLDER } from '#contract/databases/client-tools.ts'
 import { startErgon, type Ergon } from '../start-ergon.ts'
 import { withClient } from './driver.ts'
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { deploymentReply, type DeploymentReply } from '#contract/deployments.ts'
+import { deploymentReply, type DeploymentReply } from '#contract/deployments/deployments.ts'
 import { bookFaults } from '../books.ts'
 import { startErgon, type Ergon } from '../start-ergon.ts'
 

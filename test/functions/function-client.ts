@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { FunctionReply } from '#contract/functions.ts'
-import { CHANGE_UNDER_WAY } from '#contract/passing-reasons.ts'
+import type { FunctionReply } from '#contract/functions/functions.ts'
+import { CHANGE_UNDER_WAY } from '#contract/resources/passing-reasons.ts'
 import type { Ergon } from '../start-ergon.ts'
 
 /** A cell is charged by the minute. */

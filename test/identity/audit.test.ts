@@ -1,7 +1,7 @@
 // The audit log: each change with its author, in the order of the changes.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { auditList } from '#contract/audit.ts'
+import { auditList } from '#contract/accounts/audit.ts'
 import { product, sharedErgon } from '../product.ts'
 import { PLAIN } from '../settings.ts'
 

@@ -1,7 +1,7 @@
 // Calls of the API of members, as the tests make them, against the shared product.
-import { acceptedReply, invitedReply } from '#contract/members.ts'
-import type { MemberRole } from '#contract/roles.ts'
-import { newTokenReply } from '#contract/tokens.ts'
+import { acceptedReply, invitedReply } from '#contract/accounts/members.ts'
+import type { MemberRole } from '#contract/identity/roles.ts'
+import { newTokenReply } from '#contract/identity/tokens.ts'
 import { sharedErgon } from '../product.ts'
 
 export const call = (token: string | undefined, path: string, method = 'GET', body?: object) =>

@@ -1,7 +1,7 @@
 // Changes of members that race: whatever order they take, an account keeps an owner, and nobody has a token above the role.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { RIGHTS, ROLES, type MemberRole } from '#contract/roles.ts'
+import { RIGHTS, ROLES, type MemberRole } from '#contract/identity/roles.ts'
 import { SCOPES } from '#contract/operation.ts'
 import { createRandom } from '../faults/random.ts'
 import { product, sharedErgon } from '../product.ts'

@@ -1,7 +1,7 @@
 // Members of an account by the API: invitations, roles, removals, and what each role may not do.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { auditList } from '#contract/audit.ts'
+import { auditList } from '#contract/accounts/audit.ts'
 import {
   acceptedReply,
   INVITATIONS_MAX,
@@ -9,9 +9,9 @@ import {
   memberList,
   memberReply,
   MEMBERS_MAX,
-} from '#contract/members.ts'
-import { ROLES, RIGHTS } from '#contract/roles.ts'
-import { newTokenReply, tokenList } from '#contract/tokens.ts'
+} from '#contract/accounts/members.ts'
+import { ROLES, RIGHTS } from '#contract/identity/roles.ts'
+import { newTokenReply, tokenList } from '#contract/identity/tokens.ts'
 import { product, sharedErgon } from '../product.ts'
 import { PLAIN } from '../settings.ts'
 import {

@@ -7,7 +7,7 @@ import {
   rotatedTokenReply,
   tokenReply,
   type NewTokenReply,
-} from '#contract/tokens.ts'
+} from '#contract/identity/tokens.ts'
 import { untilHeard } from '../patient-fetch.ts'
 import { product, sharedErgon } from '../product.ts'
 import { PLAIN } from '../settings.ts'

@@ -3,8 +3,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { product, sharedErgon } from '../product.ts'
 import { PLAIN } from '../settings.ts'
-import { ACCOUNT_TOKENS_MAX } from '#contract/token-limits.ts'
-import { newTokenReply, rotatedTokenReply, tokenList, tokenReply } from '#contract/tokens.ts'
+import { ACCOUNT_TOKENS_MAX } from '#contract/identity/token-limits.ts'
+import {
+  newTokenReply,
+  rotatedTokenReply,
+  tokenList,
+  tokenReply,
+} from '#contract/identity/tokens.ts'
 
 product(PLAIN)
 

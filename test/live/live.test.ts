@@ -2,9 +2,9 @@
 // states as they change, and ends for callers who may not read any more.
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import type { ChargePart } from '#contract/charge.ts'
-import { bandOfParts, knownBy, knownOfSum } from '#contract/known.ts'
-import { LIVE_CHARGES_MAX, LIVE_STREAMS_MAX } from '#contract/live.ts'
+import type { ChargePart } from '#contract/ledger/charge.ts'
+import { bandOfParts, knownBy, knownOfSum } from '#contract/ledger/known.ts'
+import { LIVE_CHARGES_MAX, LIVE_STREAMS_MAX } from '#contract/live/live.ts'
 import { product, sharedErgon } from '../product.ts'
 import { PLAIN } from '../settings.ts'
 import type { Ergon } from '../start-ergon.ts'

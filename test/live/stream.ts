@@ -1,5 +1,5 @@
 // A client of the live stream: messages as they come.
-import { liveMessage, type LiveMessage } from '#contract/live.ts'
+import { liveMessage, type LiveMessage } from '#contract/live/live.ts'
 import type { Ergon } from '../start-ergon.ts'
 
 /** A message with its id, or the event that ends a stream. */

@@ -12,8 +12,8 @@ import {
   operatorLog,
   operatorNode,
   type OperatorBooks,
-} from '#contract/operator.ts'
-import { OPERATOR } from '#contract/products/operator.ts'
+} from '#contract/operator/operator.ts'
+import { OPERATOR } from '#contract/operator/operations.ts'
 import { product, sharedErgon } from '../product.ts'
 import { endTouch, newClient, signUpSoftly, type PortalClient } from '../portal/client.ts'
 import { PLAIN } from '../settings.ts'

@@ -1,7 +1,7 @@
 // A payer gives a payment up, and may have paid it meanwhile: the processor decides, and no money is lost.
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import { topupReply } from '#contract/payments.ts'
+import { topupReply } from '#contract/payments/payments.ts'
 import { product, sharedErgon } from '../product.ts'
 import type { Ergon } from '../start-ergon.ts'
 import { newPayer, total, walkLedger, type Answer, type Payer } from './client.ts'

@@ -1,7 +1,7 @@
 // A card that a payer gives to the processor on its own page: the real SDK, the embedded processor, and signed webhooks.
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import { methodList, methodReply } from '#contract/payments.ts'
+import { methodList, methodReply } from '#contract/payments/payments.ts'
 import { product, sharedErgon } from '../product.ts'
 import type { Ergon } from '../start-ergon.ts'
 import { newPayer, type Payer } from './client.ts'

@@ -1,7 +1,13 @@
 // Money by card: the real SDK, the embedded processor, and the ledger, which moves by signed webhooks alone.
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import { methodList, methodReply, refundReply, topupList, topupReply } from '#contract/payments.ts'
+import {
+  methodList,
+  methodReply,
+  refundReply,
+  topupList,
+  topupReply,
+} from '#contract/payments/payments.ts'
 import { product, sharedErgon } from '../product.ts'
 import type { Ergon } from '../start-ergon.ts'
 import { newPayer, total, walkLedger, type Answer, type Payer } from './client.ts'

@@ -2,7 +2,7 @@
 // and automatic top-ups with their mark, their cap and their end.
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import { accountReply, balanceReply } from '#contract/payments.ts'
+import { accountReply, balanceReply } from '#contract/payments/payments.ts'
 import { product, sharedErgon } from '../product.ts'
 import type { Ergon } from '../start-ergon.ts'
 import { newPayer, total, walkLedger, type Payer } from './client.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { balanceReply, ledgerList, voucherReply } from '#contract/payments.ts'
+import { balanceReply, ledgerList, voucherReply } from '#contract/payments/payments.ts'
 import { bookFaults } from '../books.ts'
 import { product, sharedErgon } from '../product.ts'
 import { PLAIN } from '../settings.ts'

@@ -2,7 +2,7 @@
 // scripts, and never a page, a script or a frame of the portal.
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
-import { storedBuckets } from '#contract/storage-buckets.ts'
+import { storedBuckets } from '#contract/storage/storage-buckets.ts'
 import { product, sharedErgon } from '../product.ts'
 import { PLAIN } from '../settings.ts'
 import { newClient, signUpSoftly, type PortalClient, type Sent } from './client.ts'

@@ -1,7 +1,7 @@
 // One run: three gateways, five accounts, tokens that are revoked, top-ups, a day that changes, and
 // everything that can go wrong. In the end all is healed, posted and compared.
 import { messageOf } from '#base/errors.ts'
-import { chargeBytes, type Charge } from '#contract/charge.ts'
+import { chargeBytes, type Charge } from '#contract/ledger/charge.ts'
 import { mintToken } from '#identity/token-text.ts'
 import { changeCredentials, closeSession } from '#ledger/reference/tick.ts'
 import { addAccount, brokenInvariants, newBooks, type Books } from '#ledger/reference/books.ts'

@@ -1,7 +1,7 @@
 // The error rate of an account: counted by gateways, public under a name at random, and nothing below 100 requests.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import type { ErrorRate } from '#contract/error-rate.ts'
+import type { ErrorRate } from '#contract/accounts/error-rate.ts'
 import { until } from '../functions/function-client.ts'
 import { product, sharedErgon } from '../product.ts'
 import { PLAIN } from '../settings.ts'

@@ -17,31 +17,31 @@ type Line = {
 const LINES: readonly Line[] = [
   {
     file: 'src/contract/operations.ts',
-    imports: "import { TOY } from './products/toy.ts'",
+    imports: "import { TOY } from './toy/operations.ts'",
     before: '] as const\n',
     entry: '  TOY,\n',
   },
   {
     file: 'src/contract/descriptions.ts',
-    imports: "import { TOY_DESCRIPTIONS } from './descriptions/toy.ts'",
+    imports: "import { TOY_DESCRIPTIONS } from './toy/descriptions.ts'",
     before: '}\n',
     entry: '  ...TOY_DESCRIPTIONS,\n',
   },
   {
     file: 'src/contract/errors.ts',
-    imports: "import { TOY_ERRORS } from './errors/toy.ts'",
+    imports: "import { TOY_ERRORS } from './toy/errors.ts'",
     before: '} as const satisfies ErrorTable',
     entry: '  ...TOY_ERRORS,\n',
   },
   {
     file: 'src/contract/events.ts',
-    imports: "import { TOY_EVENTS } from './events/toy.ts'",
+    imports: "import { TOY_EVENTS } from './toy/events.ts'",
     before: '}\n',
     entry: '  ...TOY_EVENTS,\n',
   },
   {
     file: 'src/contract/control.ts',
-    imports: "import { TOY_CONTROL } from './control/toy.ts'",
+    imports: "import { TOY_CONTROL } from './toy/control.ts'",
     before: '} satisfies',
     entry: '  ...TOY_CONTROL,\n',
   },

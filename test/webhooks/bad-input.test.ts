@@ -2,7 +2,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { WEBHOOKS_MAX, type WebhookDelivery, type WebhookReply } from '#contract/webhooks.ts'
+import {
+  WEBHOOKS_MAX,
+  type WebhookDelivery,
+  type WebhookReply,
+} from '#contract/webhooks/webhooks.ts'
 import { Secret } from '#base/log.ts'
 import { createAddressRule } from '#egress/addresses.ts'
 import { createWebhookCreate } from '#webhooks/operations/webhook-create.ts'

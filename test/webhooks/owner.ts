@@ -1,6 +1,6 @@
 // An account of a running product, and its calls of the API.
 import assert from 'node:assert/strict'
-import type { WebhookReply } from '#contract/webhooks.ts'
+import type { WebhookReply } from '#contract/webhooks/webhooks.ts'
 import type { Ergon } from '../start-ergon.ts'
 
 /** Ten dollars: above the low-water mark. */

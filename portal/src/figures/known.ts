@@ -7,7 +7,7 @@ import {
   knownOfSum,
   type EnergyOrigin,
   type KnownPart,
-} from '#contract/known.ts'
+} from '#contract/ledger/known.ts'
 import { decimal } from './digits.ts'
 import { joules, registerDigits } from './energy.ts'
 

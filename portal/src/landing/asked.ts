@@ -1,5 +1,5 @@
 // The register of the landing page: the energy of the installation's latest probe of itself.
-import type { ProbeReply } from '#contract/probe.ts'
+import type { ProbeReply } from '#contract/status/probe.ts'
 import { priceOf } from '#console/client/terms.ts'
 import { dayAndClock } from '#console/figures/time.ts'
 import { howOf, knownWords, registerOf, spoken } from '#console/figures/known.ts'

@@ -1,7 +1,7 @@
 // A message of the live stream changes the state as the contract says: figures are replaced, lists are merged.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { LiveMessage } from '#contract/live.ts'
+import type { LiveMessage } from '#contract/live/live.ts'
 import { figureOfSums } from '#console/figures/known.ts'
 import { after, NOTHING } from './state.ts'
 

@@ -1,6 +1,6 @@
 // The live state of the console, and its change by a message. Pure: the stream is in stream.ts.
 import { figureOfSums, howOf, type Figure, type How } from '#console/figures/known.ts'
-import type { LiveMessage } from '#contract/live.ts'
+import type { LiveMessage } from '#contract/live/live.ts'
 
 type Entry<List extends 'budgets' | 'resources' | 'webhooks'> = Exclude<
   NonNullable<LiveMessage[List]>[number],

@@ -2,7 +2,7 @@
 // shows live figures is visible.
 import { pause } from '#console/client/pause.ts'
 import { tellSignedOut } from '#console/client/signed-out.ts'
-import type { LiveMessage } from '#contract/live.ts'
+import type { LiveMessage } from '#contract/live/live.ts'
 import { after, NOTHING, type LiveState } from './state.ts'
 
 const ADDRESS = '/v1/live'

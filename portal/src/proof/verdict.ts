@@ -1,5 +1,5 @@
 // The request of the page to the worker, and its answer.
-import type { Charge } from '#contract/charge.ts'
+import type { Charge } from '#contract/ledger/charge.ts'
 import type { SavedHead } from './pins.ts'
 
 export type Asked = {

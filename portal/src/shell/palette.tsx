@@ -1,7 +1,7 @@
 // ⌘K: finds pages, and the thing of any id that is typed.
 import { useRouter } from '@tanstack/react-router'
 import { useEffect, useRef, useState, type KeyboardEvent } from 'react'
-import { LOOKUP_ID } from '#contract/lookup-id.ts'
+import { LOOKUP_ID } from '#contract/accounts/lookup-id.ts'
 import { call } from '#console/client/call.ts'
 import { useIsOperator } from '#console/client/queries.ts'
 import { addressOfPage, CIRCUITS, pagesOf } from '#console/pages/list.ts'

@@ -1,7 +1,7 @@
 // Any id leads to the page of its thing.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { LOOKUP_ID } from '#contract/lookup-id.ts'
+import { LOOKUP_ID } from '#contract/accounts/lookup-id.ts'
 import { placeOf } from './place-of.ts'
 
 test('placeOf() leads to the page of a thing, and to the ledger for what has none', () => {

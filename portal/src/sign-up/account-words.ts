@@ -1,5 +1,5 @@
 // The account that somebody is invited to, in words that the invited person can compare with those of the inviter.
-import type { InvitedMember } from '#contract/portal.ts'
+import type { InvitedMember } from '#contract/portal/portal.ts'
 
 type Inviting = Pick<InvitedMember, 'account_id' | 'account_name' | 'account_owner' | 'name'>
 

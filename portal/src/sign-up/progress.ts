@@ -1,5 +1,5 @@
 // The place in the steps. Saved, so that a reload goes on there; recovery codes wait in the tab alone.
-import type { MemberRole } from '#contract/roles.ts'
+import type { MemberRole } from '#contract/identity/roles.ts'
 
 export const STEPS = ['account', 'codes', 'funds', 'token', 'ask', 'done'] as const
 export type Step = (typeof STEPS)[number]

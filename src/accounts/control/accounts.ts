@@ -1,8 +1,8 @@
 // The operator's operations on accounts, funds and tokens.
-import type { ACCOUNTS_CONTROL } from '#contract/control/accounts.ts'
+import type { ACCOUNTS_CONTROL } from '#contract/accounts/control.ts'
 import type { ControlHandlers } from '#contract/control-operation.ts'
 import type { ControlAnswer } from '#contract/control.ts'
-import type { MemberInvitation } from '#contract/members.ts'
+import type { MemberInvitation } from '#contract/accounts/members.ts'
 import { fault } from '#contract/errors.ts'
 import type { Scope } from '#contract/operation.ts'
 import { once } from '#http/once.ts'

@@ -1,7 +1,7 @@
 // DELETE /v1/account and POST /v1/account/restore: the account is deleted after some days, in which its owner can take
 // that back.
 import { fault } from '#contract/errors.ts'
-import type { AccountDeletion, Obstacle } from '#contract/account-life.ts'
+import type { AccountDeletion, Obstacle } from '#contract/accounts/account-life.ts'
 import type { AccountPart } from '#http/gateway-part.ts'
 import type { OperationCall, Handler } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'

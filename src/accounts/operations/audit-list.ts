@@ -1,5 +1,5 @@
 // GET /v1/audit: who changed what of the account, the newest first.
-import type { AuditEntry } from '#contract/audit.ts'
+import type { AuditEntry } from '#contract/accounts/audit.ts'
 import { fault } from '#contract/errors.ts'
 import { OPERATIONS } from '#contract/operations.ts'
 import { idCursor, readListPage } from '#http/list-page.ts'

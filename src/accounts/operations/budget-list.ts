@@ -1,13 +1,13 @@
 // GET /v1/budgets: the energy budgets of resources and tokens, by id.
 import { dayOf } from '#base/clock.ts'
 import { nj } from '#base/units.ts'
-import type { BudgetEntry } from '#contract/budgets.ts'
-import { printEnergyPerDay } from '#contract/energy-budget.ts'
+import type { BudgetEntry } from '#contract/ledger/budgets.ts'
+import { printEnergyPerDay } from '#contract/values/energy-budget.ts'
 import { readListPage } from '#http/list-page.ts'
 import type { Handler } from '#http/reply.ts'
 import { callerOf } from '#identity/principal.ts'
 import type { Posted } from '#ledger/posted.ts'
-import { LEAST_HOLD_NJ } from '#contract/least-hold.ts'
+import { LEAST_HOLD_NJ } from '#contract/ledger/least-hold.ts'
 import type { Queryable } from '#state/connect.ts'
 
 const CURSOR = /^[a-z]{2,4}_[0-9a-z]{26}$/

@@ -1,7 +1,7 @@
 // GET /v1/lookup/{id}: the kind of the thing that an id names, and where the API has it. Only things of the account are
 // found.
 import { fault } from '#contract/errors.ts'
-import { LOOKUP_ID } from '#contract/lookup-id.ts'
+import { LOOKUP_ID } from '#contract/accounts/lookup-id.ts'
 import type { Lookups } from '#http/gateway-part.ts'
 import type { Handler } from '#http/reply.ts'
 import { callerOf } from '#identity/principal.ts'

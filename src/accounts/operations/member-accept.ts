@@ -3,7 +3,7 @@
 import type { Clock } from '#base/clock.ts'
 import { networkOf } from '#base/subnets.ts'
 import { fault } from '#contract/errors.ts'
-import type { AcceptedReply, MemberAcceptance } from '#contract/members.ts'
+import type { AcceptedReply, MemberAcceptance } from '#contract/accounts/members.ts'
 import type { ClientOf } from '#http/client-of.ts'
 import { createRates } from '#http/request-rates.ts'
 import type { Handler } from '#http/reply.ts'

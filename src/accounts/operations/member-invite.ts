@@ -1,6 +1,6 @@
 // POST /v1/members: invites a member with a code.
 import { invitedReplyOf } from '#accounts/asked-member.ts'
-import type { MemberInvitation } from '#contract/members.ts'
+import type { MemberInvitation } from '#contract/accounts/members.ts'
 import { known, type Handler } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'
 import { demandMemberRoom, inviteMember } from '#identity/member-changes.ts'

@@ -1,6 +1,6 @@
 // POST /v1/members/{id}/invitation: a new code for an invited member.
 import { invitedReplyOf, memberToChange } from '#accounts/asked-member.ts'
-import type { MemberReinvitation } from '#contract/members.ts'
+import type { MemberReinvitation } from '#contract/accounts/members.ts'
 import { known, type Handler } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'
 import { renewInvitation } from '#identity/member-changes.ts'

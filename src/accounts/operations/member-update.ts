@@ -1,6 +1,6 @@
 // PATCH /v1/members/{id or me}: name, contact and role.
 import { askedMemberReply, memberToChange } from '#accounts/asked-member.ts'
-import type { MemberChange } from '#contract/members.ts'
+import type { MemberChange } from '#contract/accounts/members.ts'
 import { known, type Handler } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'
 import { changeMember } from '#identity/member-changes.ts'

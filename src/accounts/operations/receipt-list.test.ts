@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { chargeBytes } from '#contract/charge.ts'
+import { chargeBytes } from '#contract/ledger/charge.ts'
 import { receiptList } from '#contract/service-replies.ts'
 import type { OperationCall } from '#http/reply.ts'
 import { addTestAccount, openLedgerState } from '#ledger/test-state.fixture.ts'

@@ -1,7 +1,7 @@
 // POST /v1/tokens: makes a token, with a scope and limits that the asking member may give.
 import { tokenReplyOf } from '#accounts/token-reply.ts'
 import { permits, type Scope } from '#contract/operation.ts'
-import type { TokenLimits, TokenRequest } from '#contract/tokens.ts'
+import type { TokenLimits, TokenRequest } from '#contract/identity/tokens.ts'
 import { setTokenLimits } from '#accounts/token-limits.ts'
 import { known, type Handler } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'

@@ -1,6 +1,6 @@
 // POST /v1/tokens/{id}/rotate: a new token in place of one that ends after an overlap.
 import { tokenReplyOf } from '#accounts/token-reply.ts'
-import type { TokenRotation } from '#contract/tokens.ts'
+import type { TokenRotation } from '#contract/identity/tokens.ts'
 import { known, type Handler } from '#http/reply.ts'
 import { callerOf } from '#identity/principal.ts'
 import { rotateToken } from '#identity/tokens.ts'

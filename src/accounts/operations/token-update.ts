@@ -1,6 +1,6 @@
 // PATCH /v1/tokens/{id}: the limits of a token.
 import { tokenReplyOf } from '#accounts/token-reply.ts'
-import type { TokenLimits } from '#contract/tokens.ts'
+import type { TokenLimits } from '#contract/identity/tokens.ts'
 import { setTokenLimits } from '#accounts/token-limits.ts'
 import { known, type Handler } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'

@@ -3,9 +3,9 @@
 // got: the clock may have been set back.
 import { findBundled, bundledBelow, type BundledCharge } from '#ledger/bundles/bundled-charge.ts'
 import type { Posted } from '#ledger/posted.ts'
-import { chargeCarbon, chargeEnergy, parseCharge } from '#contract/charge.ts'
+import { chargeCarbon, chargeEnergy, parseCharge } from '#contract/ledger/charge.ts'
 import { printJoules, printMilligrams } from '#base/units.ts'
-import { rawNumber } from '#contract/raw-json.ts'
+import { rawNumber } from '#contract/values/raw-json.ts'
 import { fault } from '#contract/errors.ts'
 import { OPERATIONS, type OperationName } from '#contract/operations.ts'
 import type { Handler } from '#http/reply.ts'

@@ -4,7 +4,7 @@ import { apiGet, apiPatch, replyOf } from '#cli/client.ts'
 import { deletionWords } from '#cli/deletion-words.ts'
 import { dollars } from '#cli/money.ts'
 import { CommandError, EXIT, print, printJson } from '#cli/output.ts'
-import type { accountReply } from '#contract/payments.ts'
+import type { accountReply } from '#contract/payments/payments.ts'
 
 export async function run({ options }: CommandCall): Promise<void> {
   const change = changeOf(options)

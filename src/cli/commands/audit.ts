@@ -2,7 +2,7 @@
 import type { CommandCall } from '#cli/call.ts'
 import { apiGet, replyOf } from '#cli/client.ts'
 import { print, printJson, table } from '#cli/output.ts'
-import type { AuditEntry, auditList } from '#contract/audit.ts'
+import type { AuditEntry, auditList } from '#contract/accounts/audit.ts'
 
 export async function run({ options }: CommandCall): Promise<void> {
   const query = new URLSearchParams()

@@ -3,7 +3,7 @@ import type { CommandCall } from '#cli/call.ts'
 import { apiGet, replyOf } from '#cli/client.ts'
 import { dollars } from '#cli/money.ts'
 import { print, printJson, table } from '#cli/output.ts'
-import type { balanceReply } from '#contract/payments.ts'
+import type { balanceReply } from '#contract/payments/payments.ts'
 
 export async function run({ options }: CommandCall): Promise<void> {
   const balance = replyOf<typeof balanceReply>(await apiGet(options, '/v1/balance'))

@@ -2,7 +2,7 @@
 import type { CommandCall } from '#cli/call.ts'
 import { apiGet, replyOf } from '#cli/client.ts'
 import { print, printJson, table } from '#cli/output.ts'
-import type { BudgetEntry, budgetList } from '#contract/budgets.ts'
+import type { BudgetEntry, budgetList } from '#contract/ledger/budgets.ts'
 import type { ReplyOf } from '#contract/reply-of.ts'
 
 export async function run({ options }: CommandCall): Promise<void> {

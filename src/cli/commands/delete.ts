@@ -3,7 +3,7 @@ import type { CommandCall } from '#cli/call.ts'
 import { apiDelete, replyOf } from '#cli/client.ts'
 import { CommandError, EXIT, mbText, printJson, tell } from '#cli/output.ts'
 import { getWorkload, workloadPath, type Workload } from '#cli/workloads.ts'
-import type { workloadDeleted } from '#contract/workload-replies.ts'
+import type { workloadDeleted } from '#contract/workloads/workload-replies.ts'
 
 export async function run({ options, words: [name = ''] }: CommandCall): Promise<void> {
   if (options['force'] !== true)

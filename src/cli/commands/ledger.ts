@@ -5,7 +5,7 @@ import { apiGet, replyOf } from '#cli/client.ts'
 import { dollars } from '#cli/money.ts'
 import { CommandError, EXIT, print, printJson, table } from '#cli/output.ts'
 import { spanOf } from '#cli/span.ts'
-import type { ledgerList } from '#contract/payments.ts'
+import type { ledgerList } from '#contract/payments/payments.ts'
 import type { ReplyOf } from '#contract/reply-of.ts'
 
 const PAGE_MAX = 1000

@@ -4,7 +4,7 @@ import { apiDelete, apiGet, replyOf } from '#cli/client.ts'
 import { CommandError, EXIT, tell } from '#cli/output.ts'
 import { baseUrlOf, dropCredentials, storedToken } from '#cli/profile.ts'
 import { environment } from '#cli/environment.ts'
-import type { tokenList } from '#contract/tokens.ts'
+import type { tokenList } from '#contract/identity/tokens.ts'
 
 export async function run({ options }: CommandCall): Promise<void> {
   if (environment().token !== undefined)

@@ -3,7 +3,7 @@ import type { CommandCall } from '#cli/call.ts'
 import { apiGet, replyOf } from '#cli/client.ts'
 import { showLog } from '#cli/show-log.ts'
 import { workloadPath } from '#cli/workloads.ts'
-import type { workloadLogs } from '#contract/workload-replies.ts'
+import type { workloadLogs } from '#contract/workloads/workload-replies.ts'
 import type { ReplyOf } from '#contract/reply-of.ts'
 
 export const run = ({ options, words: [name = ''] }: CommandCall): Promise<void> =>

@@ -3,7 +3,7 @@ import type { CommandCall } from '#cli/call.ts'
 import { apiGet, replyOf } from '#cli/client.ts'
 import { dollars } from '#cli/money.ts'
 import { print, printJson, table } from '#cli/output.ts'
-import type { topupList, TopupReply } from '#contract/payments.ts'
+import type { topupList, TopupReply } from '#contract/payments/payments.ts'
 
 export async function run({ options }: CommandCall): Promise<void> {
   const list = replyOf<typeof topupList>(await apiGet(options, '/v1/topups?limit=100'))

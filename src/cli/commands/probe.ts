@@ -3,7 +3,7 @@ import type { CommandCall } from '#cli/call.ts'
 import { apiGet, replyOf } from '#cli/client.ts'
 import { print, printJson, table, tell } from '#cli/output.ts'
 import { nj, printJoules } from '#base/units.ts'
-import type { probeReply, ProbeReply } from '#contract/probe.ts'
+import type { probeReply, ProbeReply } from '#contract/status/probe.ts'
 
 type Component = ProbeReply['components'][number]
 

@@ -3,7 +3,7 @@ import { textOption, type CommandCall } from '#cli/call.ts'
 import { apiGet, apiPostOnce, replyOf } from '#cli/client.ts'
 import { dollars } from '#cli/money.ts'
 import { print, tell } from '#cli/output.ts'
-import type { refundReply, topupReply } from '#contract/payments.ts'
+import type { refundReply, topupReply } from '#contract/payments/payments.ts'
 
 export async function run({ options, words: [payment = ''] }: CommandCall): Promise<void> {
   const amount = textOption(options, 'amount')

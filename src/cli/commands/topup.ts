@@ -4,7 +4,7 @@ import { apiPostOnce, replyOf } from '#cli/client.ts'
 import { CommandError, EXIT, tell } from '#cli/output.ts'
 import { sendClaim, printOffer } from '#cli/stablecoins.ts'
 import { finishTopup } from '#cli/topups.ts'
-import type { topupReply } from '#contract/payments.ts'
+import type { topupReply } from '#contract/payments/payments.ts'
 
 const CARD_POLLS_MAX = 240
 

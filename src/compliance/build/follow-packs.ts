@@ -2,7 +2,7 @@
 // others go first.
 import { ErgonError, messageOf } from '#base/errors.ts'
 import { nj, smaller, subtract, type Nj } from '#base/units.ts'
-import { chargedResource } from '#contract/charged-resource.ts'
+import { chargedResource } from '#contract/ledger/charged-resource.ts'
 import { during } from '#charging/during.ts'
 import { isStateAway } from '#state/connect.ts'
 import { buildPack, type BuiltPack } from './build-pack.ts'

@@ -1,6 +1,6 @@
 // ledger.csv: each posting of the account's money in the time, the oldest first and with the balance after each.
 // Charges are in the order of their numbers.
-import type { Charge } from '#contract/charge.ts'
+import type { Charge } from '#contract/ledger/charge.ts'
 import { serviceOf } from '#contract/operations.ts'
 import { csvLine, PACK_COLUMNS, packCells, type PackLine } from '#ledger/ledger-csv.ts'
 import type { AccountTransfer } from '#ledger/account-transfers.ts'

@@ -1,5 +1,5 @@
 // method.json: how the figures were made, from the charges themselves.
-import { MEASURED_METHODS } from '#contract/known.ts'
+import { MEASURED_METHODS } from '#contract/ledger/known.ts'
 import { isRequest, serviceOf } from '#contract/operations.ts'
 import type { DuePack } from './pack-work.ts'
 import type { Totals } from './totals.ts'

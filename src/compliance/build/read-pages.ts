@@ -1,5 +1,5 @@
 // The charges of a pack, page by page.
-import { parseCharge, type Charge } from '#contract/charge.ts'
+import { parseCharge, type Charge } from '#contract/ledger/charge.ts'
 import { readCharges, type AccountCharge, type ChargeRange } from '#ledger/account-charges.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { DuePack } from './pack-work.ts'

@@ -2,7 +2,7 @@
 // charge, so no further key is to be kept or pinned.
 import { createHash } from 'node:crypto'
 import { nj, NJ_PER_J } from '#base/units.ts'
-import { chargedResource } from '#contract/charged-resource.ts'
+import { chargedResource } from '#contract/ledger/charged-resource.ts'
 import { createReceipts } from '#receipts/prove.ts'
 import { formatReceipt } from '#tlog/proof.ts'
 import { PackFault, type DuePack, type PackWork } from './pack-work.ts'

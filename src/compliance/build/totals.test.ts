@@ -1,7 +1,7 @@
 // R of a pack: work without a request is no request, and the verifier of packs counts the same.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Charge } from '#contract/charge.ts'
+import type { Charge } from '#contract/ledger/charge.ts'
 import { packMethod } from './method.ts'
 import { createTotals, totalsCsv } from './totals.ts'
 

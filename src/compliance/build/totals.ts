@@ -1,8 +1,8 @@
 // The sums of a pack, from the charges themselves: by what was used, by meter, by factor, by price.
 import { printDecimal } from '#base/units.ts'
-import type { CarbonFactor, Charge, ChargePart } from '#contract/charge.ts'
-import { carbonOfParts } from '#contract/charge.ts'
-import { MEASURED_METHODS } from '#contract/known.ts'
+import type { CarbonFactor, Charge, ChargePart } from '#contract/ledger/charge.ts'
+import { carbonOfParts } from '#contract/ledger/charge.ts'
+import { MEASURED_METHODS } from '#contract/ledger/known.ts'
 import { isRequest, serviceOf } from '#contract/operations.ts'
 import { csvLine } from '#ledger/ledger-csv.ts'
 import { PackFault } from './pack-work.ts'

@@ -1,7 +1,7 @@
 // POST /v1/compliance/packs: asks for a pack, once the account can pay the most that it may cost.
 import { newId } from '#base/ids.ts'
 import { nj, priceOf, type Nj } from '#base/units.ts'
-import { PACK_DAYS_MAX, PACKS_OPEN_MAX, type PackRequest } from '#contract/compliance.ts'
+import { PACK_DAYS_MAX, PACKS_OPEN_MAX, type PackRequest } from '#contract/compliance/compliance.ts'
 import { fault } from '#contract/errors.ts'
 import { once } from '#http/once.ts'
 import type { Handler } from '#http/reply.ts'

@@ -1,5 +1,5 @@
 // The last messages of databases that cannot be used now, for the drivers of their clients.
-import { isUnpaidReason, UNPAID_WORDS } from '#contract/passing-reasons.ts'
+import { isUnpaidReason, UNPAID_WORDS } from '#contract/resources/passing-reasons.ts'
 import type { FatalError } from '#wire/messages.ts'
 import type { HeldFor } from '#resources/resource.ts'
 import { budgetUsed, UNPAID } from './energy-words.ts'

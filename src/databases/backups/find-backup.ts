@@ -1,6 +1,6 @@
 // Backups of a database as the API shows them, also those of a deleted one.
 import type { DatabaseRow } from '#databases/find-database.ts'
-import type { BackupListReply, BackupReply } from '#contract/databases.ts'
+import type { BackupListReply, BackupReply } from '#contract/databases/databases.ts'
 import { fault } from '#contract/errors.ts'
 import type { Queryable } from '#state/connect.ts'
 

@@ -66,9 +66,6 @@ export function createLogStream(
   let stored = from
   let arrived = from
   let waiting: Buffer[] = []
-  let work: Promise<void> = Promise.resolve()
-  /** The store that has not begun yet: it takes all that has arrived until it begins. */
-  let next: Promise<void> | undefined
   const tell = () => copy.send(storedTo(stored, clock.wallMs()))
 
   async function store(): Promise<void> {
@@ -90,25 +87,16 @@ export function createLogStream(
     }
     tell()
   }
-  /** One after another; a failure ends the stream, also where the server has nothing more to say. */
-  const flush = () => {
-    if (next !== undefined) return next
-    next = work.then(() => {
-      next = undefined
-      return store()
-    })
-    work = next
-    work.catch(copy.fail)
-    return work
-  }
+  // A failure ends the stream, also where the server has nothing more to say.
+  const stores = createStores(store, copy.fail)
 
   return {
-    flush,
+    flush: stores.flush,
     get hasStored() {
       return stored > from
     },
     async run() {
-      const timer = setInterval(() => void flush(), restMs)
+      const timer = setInterval(() => void stores.flush(), restMs)
       const status = setInterval(tell, STATUS_MS)
       try {
         for await (const message of copy.messages) {
@@ -120,19 +108,40 @@ export function createLogStream(
             arrived = said.at + BigInt(said.bytes.length)
           }
           const isLarge = arrived - stored >= PIECE_BYTES_MAX
-          if (isLarge || (said?.kind === 'alive' && said.wantsReply)) await flush()
+          if (isLarge || (said?.kind === 'alive' && said.wantsReply)) await stores.flush()
           ends.wait()
         }
-        await work
+        await stores.last()
         if (stored !== arrived) throw new BackupFault('the server left before its log was stored')
         // The server stopped in order: it has waited for the last byte.
         await state.query(ARCHIVED, [id, life])
       } finally {
         clearInterval(timer)
         clearInterval(status)
-        await work.catch(() => undefined)
+        await stores.last().catch(() => undefined)
       }
     },
+  }
+}
+
+/** Stores one after another. `fail` hears of the first failure, which ends them all. */
+function createStores(store: () => Promise<void>, fail: (error: unknown) => void) {
+  let work: Promise<void> = Promise.resolve()
+  /** The store that has not begun yet: it takes all that has arrived until it begins. */
+  let next: Promise<void> | undefined
+  return {
+    flush(): Promise<void> {
+      if (next !== undefined) return next
+      next = work.then(() => {
+        next = undefined
+        return store()
+      })
+      work = next
+      work.catch(fail)
+      return work
+    },
+    /** Settles with the store that was asked for last. */
+    last: () => work,
   }
 }
 

@@ -1,6 +1,6 @@
 // The certificate of the database endpoint, for clients that check it.
 import { X509Certificate } from 'node:crypto'
-import type { DatabaseUrl } from '#contract/databases.ts'
+import type { DatabaseUrl } from '#contract/databases/databases.ts'
 import type { Queryable } from '#state/connect.ts'
 
 export async function findCertificate(

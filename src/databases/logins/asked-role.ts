@@ -1,5 +1,5 @@
 // A role as the API shows it, and its changes in the audit log.
-import type { DatabaseRoleReply } from '#contract/databases.ts'
+import type { DatabaseRoleReply } from '#contract/databases/databases.ts'
 import type { RoleRow } from '#databases/logins/find-role.ts'
 import { recordAct, type ActingCall } from '#identity/audit.ts'
 import type { Queryable } from '#state/connect.ts'

@@ -1,7 +1,7 @@
 // POST /v1/databases/{id or name}/backups: wants a backup, which the process of backups makes.
 import { askedBackedUp, type BackupDeps } from '#databases/backups/asked-backed-up.ts'
 import { databaseStatusOf } from '#databases/find-database.ts'
-import type { BackupRequest } from '#contract/databases.ts'
+import type { BackupRequest } from '#contract/databases/databases.ts'
 import { fault } from '#contract/errors.ts'
 import { findBackup } from '#databases/backups/find-backup.ts'
 import { recordAct } from '#identity/audit.ts'

@@ -4,10 +4,10 @@ import {
   DATABASE_SIZES,
   DATABASES_MAX,
   type DatabaseRequest,
-} from '#contract/databases.ts'
+} from '#contract/databases/databases.ts'
 import { present } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
-import { bytesOfSize } from '#contract/sizes.ts'
+import { bytesOfSize } from '#contract/values/sizes.ts'
 import { setEnergyBudget } from '#resources/set-energy-budget.ts'
 import { tooManyFault } from '#resources/too-many.ts'
 import { LIMITED } from '#databases/limited-operations.ts'

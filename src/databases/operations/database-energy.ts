@@ -1,6 +1,6 @@
 // GET /v1/databases/{id or name}/energy?from&to&by: the charges of its server, its sessions at the proxy, its
 // backups and its stored bytes, summed.
-import { DATABASE_ENERGY_DAYS_MAX, ENERGY_STEPS } from '#contract/databases.ts'
+import { DATABASE_ENERGY_DAYS_MAX, ENERGY_STEPS } from '#contract/databases/databases.ts'
 import { fault } from '#contract/errors.ts'
 import { SHOWN_DATABASES } from '#databases/find-database.ts'
 import { readTime } from '#http/read-time.ts'

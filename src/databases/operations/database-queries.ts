@@ -1,8 +1,8 @@
 // GET /v1/databases/{id or name}/queries: the statements that the agent read last, each with its part of the energy of
 // the server, and the part of no statement. No database is woken up for the answer.
 import { larger, nj, printJoules, splitByWeight, subtract, sum, type Nj } from '#base/units.ts'
-import { QUERIES_BASIS } from '#contract/databases.ts'
-import { rawNumber } from '#contract/raw-json.ts'
+import { QUERIES_BASIS } from '#contract/databases/databases.ts'
+import { rawNumber } from '#contract/values/raw-json.ts'
 import type { QueryRates } from '#databases/operations/database-query.ts'
 import { SHOWN_DATABASES } from '#databases/find-database.ts'
 import { energyOfMs } from '#databases/query/energy-of-ms.ts'

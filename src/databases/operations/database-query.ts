@@ -2,9 +2,13 @@
 // charged by the minute and the session by the proxy, so the request itself costs its own CPU alone.
 import pg from 'pg'
 import { priceOf, printJoules } from '#base/units.ts'
-import { databaseQueryReply, QUERY_MS_MAX, type DatabaseQueryRequest } from '#contract/databases.ts'
+import {
+  databaseQueryReply,
+  QUERY_MS_MAX,
+  type DatabaseQueryRequest,
+} from '#contract/databases/databases.ts'
 import { fault } from '#contract/errors.ts'
-import { rawNumber } from '#contract/raw-json.ts'
+import { rawNumber } from '#contract/values/raw-json.ts'
 import { passwordOf } from '#databases/logins/passwords.ts'
 import { SHOWN_DATABASES, databaseStatusOf, type DatabaseRow } from '#databases/find-database.ts'
 import { askDatabase, type QueryAnswer } from '#databases/query/ask-database.ts'

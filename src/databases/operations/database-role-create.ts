@@ -1,6 +1,6 @@
 // POST /v1/databases/{id or name}/roles: the agent makes the role in the server.
 import { recordRole, roleReplyOf } from '#databases/logins/asked-role.ts'
-import { DATABASE_ROLES_MAX, type DatabaseRoleRequest } from '#contract/databases.ts'
+import { DATABASE_ROLES_MAX, type DatabaseRoleRequest } from '#contract/databases/databases.ts'
 import { fault } from '#contract/errors.ts'
 import { SHOWN_DATABASES } from '#databases/find-database.ts'
 import { findRole, rolesOf } from '#databases/logins/find-role.ts'

@@ -1,8 +1,8 @@
 // PATCH /v1/databases/{id or name}: another size or energy budget, suspend or resume. The agent does it.
-import { DATABASE_SIZES, type DatabaseChange } from '#contract/databases.ts'
+import { DATABASE_SIZES, type DatabaseChange } from '#contract/databases/databases.ts'
 import { present } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
-import { bytesOfSize } from '#contract/sizes.ts'
+import { bytesOfSize } from '#contract/values/sizes.ts'
 import { setEnergyBudget } from '#resources/set-energy-budget.ts'
 import { LIMITED } from '#databases/limited-operations.ts'
 import { SHOWN_DATABASES, type DatabaseRow } from '#databases/find-database.ts'

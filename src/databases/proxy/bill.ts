@@ -3,7 +3,7 @@
 import type { TimerClock } from '#base/clock.ts'
 import { ErgonError } from '#base/errors.ts'
 import { nj } from '#base/units.ts'
-import { chargedResource } from '#contract/charged-resource.ts'
+import { chargedResource } from '#contract/ledger/charged-resource.ts'
 import { during, type DuringDeps } from '#charging/during.ts'
 import { NotAwake } from '#databases/agent-socket/awake.ts'
 import { energyWords } from '#databases/agent-socket/energy-words.ts'

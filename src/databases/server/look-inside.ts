@@ -3,7 +3,7 @@
 import { sleep } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
-import type { DatabaseReply } from '#contract/databases.ts'
+import type { DatabaseReply } from '#contract/databases/databases.ts'
 import type { PostgresInstall } from '#postgres/install.ts'
 import type { Queryable, State } from '#state/connect.ts'
 

@@ -1,5 +1,5 @@
 // Why a database is full, and the last messages of sessions that fill it.
-import { sizeText } from '#contract/sizes.ts'
+import { sizeText } from '#contract/values/sizes.ts'
 import type { FatalError } from '#wire/messages.ts'
 import type { StoredFiles } from './stored.ts'
 

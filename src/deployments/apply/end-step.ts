@@ -1,6 +1,6 @@
 // The beginning and the end of a step.
 import { ErgonError } from '#base/errors.ts'
-import type { DeploymentReply } from '#contract/deployments.ts'
+import type { DeploymentReply } from '#contract/deployments/deployments.ts'
 import { fault } from '#contract/errors.ts'
 import type { StepRow } from '#deployments/rows.ts'
 import { isStateAway, type Queryable } from '#state/connect.ts'

@@ -1,5 +1,5 @@
 // The outputs of a description, when all that it has is there.
-import type { DeploymentReply } from '#contract/deployments.ts'
+import type { DeploymentReply } from '#contract/deployments/deployments.ts'
 import { isPending } from '#resources/stack-part.ts'
 import { readDescribed } from './read-described.ts'
 import type { DeploymentTurn } from './turn.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sleep } from '#base/clock.ts'
-import { DEPLOYMENTS_RUNNING_MAX } from '#contract/deployment-limits.ts'
+import { DEPLOYMENTS_RUNNING_MAX } from '#contract/deployments/deployment-limits.ts'
 import { addTestAccount } from '#ledger/test-state.fixture.ts'
 import { whyNoState } from '#postgres/testing-url.ts'
 import { followDeployments } from './follow-deployments.ts'

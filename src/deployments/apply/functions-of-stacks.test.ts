@@ -1,7 +1,7 @@
 // Functions of description files: which version and which triggers are wanted.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { DeploymentPlan } from '#contract/deployments.ts'
+import type { DeploymentPlan } from '#contract/deployments/deployments.ts'
 import { whyNoState } from '#postgres/testing-url.ts'
 import { ACCOUNT, SLOW, bucketOf, faultOf, functionOf, stacksOfFile } from './stacks.fixture.ts'
 

@@ -1,5 +1,5 @@
 // Ends a step once its resource is as it should be, or will never be.
-import { DEPLOYMENT_STEP_MS_MAX } from '#contract/deployment-limits.ts'
+import { DEPLOYMENT_STEP_MS_MAX } from '#contract/deployments/deployment-limits.ts'
 import { publicOutputs } from '#deployments/outputs.ts'
 import { stackPartOf } from '#deployments/parts.ts'
 import { digestsOf } from '#deployments/plan/compare.ts'

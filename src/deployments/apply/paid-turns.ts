@@ -2,7 +2,7 @@
 // account cannot pay ends: what is applied stays, and the record says why the rest is not.
 import { isSilent } from '#charging/faults.ts'
 import type { WorkBills } from '#charging/work-bills.ts'
-import { chargedResource } from '#contract/charged-resource.ts'
+import { chargedResource } from '#contract/ledger/charged-resource.ts'
 import type { PaidWork } from '#node/tasks-part.ts'
 import { countedState } from './counted-state.ts'
 import type { FollowedDeployment } from './follow-deployments.ts'

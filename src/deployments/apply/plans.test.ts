@@ -1,7 +1,7 @@
 // Plans before they are applied: their name, and their refusals.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseDeploymentRequest, type DeploymentPlan } from '#contract/deployments.ts'
+import { parseDeploymentRequest, type DeploymentPlan } from '#contract/deployments/deployments.ts'
 import { makePlan } from '#deployments/plan/make-plan.ts'
 import { whyNoState } from '#postgres/testing-url.ts'
 import { ACCOUNT, SLOW, bucketOf, functionOf, key, parts, stacksOfFile } from './stacks.fixture.ts'

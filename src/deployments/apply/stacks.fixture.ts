@@ -6,7 +6,7 @@ import {
   parseDeploymentRequest,
   type DeploymentPlan,
   type DeploymentReply,
-} from '#contract/deployments.ts'
+} from '#contract/deployments/deployments.ts'
 import { createDeploymentCancel } from '#deployments/operations/deployment-cancel.ts'
 import { createDeploymentCreate } from '#deployments/operations/deployment-create.ts'
 import { deploymentReplyOf, deploymentSteps, findDeployment } from '#deployments/rows.ts'

@@ -1,7 +1,10 @@
 // POST /v1/deployments: the plan of a description, or its application, which the process of tasks brings about.
 import { newId } from '#base/ids.ts'
-import type { DeploymentPlan, DeploymentRequest } from '#contract/deployments.ts'
-import { DEPLOYMENTS_KEPT, DEPLOYMENTS_RUNNING_MAX } from '#contract/deployment-limits.ts'
+import type { DeploymentPlan, DeploymentRequest } from '#contract/deployments/deployments.ts'
+import {
+  DEPLOYMENTS_KEPT,
+  DEPLOYMENTS_RUNNING_MAX,
+} from '#contract/deployments/deployment-limits.ts'
 import { fault } from '#contract/errors.ts'
 import { makePlan } from '#deployments/plan/make-plan.ts'
 import type { StackPlan } from '#deployments/plan/plan.ts'

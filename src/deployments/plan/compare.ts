@@ -1,6 +1,6 @@
 // Present and wanted attributes: their differences, and the part of those that may be shown.
 import { createHmac } from 'node:crypto'
-import type { DeploymentPlan } from '#contract/deployments.ts'
+import type { DeploymentPlan } from '#contract/deployments/deployments.ts'
 import { isPending, type StackAttribute, type StackAttributes } from '#resources/stack-part.ts'
 
 export type PlannedChange = DeploymentPlan['steps'][number]['changes'][number]

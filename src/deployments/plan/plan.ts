@@ -1,5 +1,5 @@
 // A plan as data.
-import type { DeploymentPlan } from '#contract/deployments.ts'
+import type { DeploymentPlan } from '#contract/deployments/deployments.ts'
 import type { StackParts } from '#resources/stack-part.ts'
 import type { ResourceTypeName } from '#stack/resource-types.ts'
 import type { Queryable } from '#state/connect.ts'

@@ -1,7 +1,10 @@
 // GET /v1/functions/{id or name}/failures, POST …/failures/replay and …/discard: the runs that failed for good.
 import { fault } from '#contract/errors.ts'
-import { FUNCTION_FAILURES_MAX } from '#contract/function-limits.ts'
-import type { FunctionDiscardRequest, FunctionReplayRequest } from '#contract/functions.ts'
+import { FUNCTION_FAILURES_MAX } from '#contract/functions/function-limits.ts'
+import type {
+  FunctionDiscardRequest,
+  FunctionReplayRequest,
+} from '#contract/functions/functions.ts'
 import { known, type Handler } from '#http/reply.ts'
 import { askedResource } from '#http/resource-operations.ts'
 import { recordAct } from '#identity/audit.ts'

@@ -1,5 +1,5 @@
 // GET /v1/functions/{id or name}/logs: the newest lines, or those after a cursor.
-import { parseFunctionLogsQuery } from '#contract/functions.ts'
+import { parseFunctionLogsQuery } from '#contract/functions/functions.ts'
 import { known, type Handler } from '#http/reply.ts'
 import { askedResource } from '#http/resource-operations.ts'
 import { readResourceLog } from '#resources/read-log.ts'

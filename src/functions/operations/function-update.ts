@@ -1,6 +1,6 @@
 // PATCH /v1/functions/{id or name}: suspend or resume it, or change its energy budget.
 import { present } from '#base/errors.ts'
-import type { FunctionChange } from '#contract/functions.ts'
+import type { FunctionChange } from '#contract/functions/functions.ts'
 import { FUNCTION_LIMITED } from '#functions/limited-operations.ts'
 import { recordAct, type ActingCall } from '#identity/audit.ts'
 import { setEnergyBudget } from '#resources/set-energy-budget.ts'

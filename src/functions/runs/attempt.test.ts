@@ -8,7 +8,7 @@ import { test, type TestContext } from 'node:test'
 import { sleep } from '#base/clock.ts'
 import { floodInterim } from '#base/interim-flood.fixture.ts'
 import type { ServerResponse } from 'node:http'
-import type { SleepCause } from '#contract/intervals.ts'
+import type { SleepCause } from '#contract/resources/intervals.ts'
 import { createServer } from '#base/node-http.ts'
 import { attempt, type DueRun } from './attempt.ts'
 

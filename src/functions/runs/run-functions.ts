@@ -3,7 +3,10 @@
 import { sleep } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
-import { FUNCTION_FAILURES_MAX, FUNCTION_RUNS_AT_ONCE } from '#contract/function-limits.ts'
+import {
+  FUNCTION_FAILURES_MAX,
+  FUNCTION_RUNS_AT_ONCE,
+} from '#contract/functions/function-limits.ts'
 import type { ResourceLine } from '#resources/keep-logs.ts'
 import type { State } from '#state/connect.ts'
 import { attempt, type AttemptDeps, type DueRun, type RunOutcome } from './attempt.ts'

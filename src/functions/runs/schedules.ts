@@ -1,6 +1,6 @@
 // Times of functions: each minute the schedules are looked at, and a time that has come becomes a run. Of the times that
 // passed while nobody looked, the last one is run late.
-import { parseCron, lastTimeOf } from '#contract/cron.ts'
+import { parseCron, lastTimeOf } from '#contract/values/cron.ts'
 import type { Queryable } from '#state/connect.ts'
 
 type DueSchedule = {

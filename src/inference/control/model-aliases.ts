@@ -1,5 +1,5 @@
 // The operator's operations on further names of models.
-import type { INFERENCE_CONTROL } from '#contract/control/inference.ts'
+import type { INFERENCE_CONTROL } from '#contract/inference/control.ts'
 import type { ControlHandlers } from '#contract/control-operation.ts'
 import { addAlias, readAliases, removeAlias } from '#inference/models/aliases.ts'
 import type { State } from '#state/connect.ts'

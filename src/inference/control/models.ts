@@ -11,7 +11,7 @@ import {
   SERVER_FIELDS,
   type INFERENCE_CONTROL,
   type NewModelRequest,
-} from '#contract/control/inference.ts'
+} from '#contract/inference/control.ts'
 import type { ControlCall, ControlHandlers } from '#contract/control-operation.ts'
 import type { ControlLine } from '#contract/control.ts'
 import { fault } from '#contract/errors.ts'

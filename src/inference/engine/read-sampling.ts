@@ -1,6 +1,6 @@
 // The parameters that chat and text completions share.
 import { randomInt } from 'node:crypto'
-import { CHOICES_MAX } from '#contract/inference-limits.ts'
+import { CHOICES_MAX } from '#contract/inference/inference-limits.ts'
 import type { Sampling } from './generation.ts'
 import { fieldsOf, listOf, fieldOf, numberOf, refuse, textOf, type BodyFields } from './fields.ts'
 import type { ModelConfig } from './model-config.ts'

@@ -1,7 +1,7 @@
 // The column `state` of the table `models`: what the cell of a model does, for every gateway to read. A
 // change that the state's server does not take is written again until it does: a model whose "ready" was
 // lost would be "loading" for ever.
-import type { AlarmKind } from '#contract/alarms.ts'
+import type { AlarmKind } from '#contract/node/alarms.ts'
 import { raiseAlarm } from '#state/alarms.ts'
 import { sleep } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'

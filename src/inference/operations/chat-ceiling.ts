@@ -1,7 +1,7 @@
 // POST …/ceiling: the most that a request of this body would be billed, and of a stream what is left of that from its first
 // piece on. The body is read, judged and routed like the request itself, and no model is asked.
 import { add, priceOf, printJoules } from '#base/units.ts'
-import { rawNumber } from '#contract/raw-json.ts'
+import { rawNumber } from '#contract/values/raw-json.ts'
 import type { Handler } from '#http/reply.ts'
 import { boundsOf, restOf, type WorkSize } from '#inference/admission.ts'
 import type { InferenceDeps } from '#inference/generation.ts'

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { printJoules, printMilligrams } from '#base/units.ts'
-import { chargeCarbon, chargeEnergy } from '#contract/charge.ts'
-import { chatCompletion, chatCompletionChunk } from '#contract/inference-replies.ts'
+import { chargeCarbon, chargeEnergy } from '#contract/ledger/charge.ts'
+import { chatCompletion, chatCompletionChunk } from '#contract/inference/inference-replies.ts'
 import type { Provider } from '#inference/providers/provider.ts'
 import { callOf, depsOf, offerOf } from '#inference/testing/offers.ts'
 import {

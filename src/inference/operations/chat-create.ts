@@ -1,6 +1,6 @@
 // POST /v1/chat/completions.
 import { fault } from '#contract/errors.ts'
-import type { ChatMessage, ChatRequest } from '#contract/inference.ts'
+import type { ChatMessage, ChatRequest } from '#contract/inference/inference.ts'
 import type { Handler, Reply } from '#http/reply.ts'
 import type { WorkSize } from '#inference/admission.ts'
 import type { Modality } from '#inference/catalogue.ts'

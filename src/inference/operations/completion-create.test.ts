@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { textCompletion } from '#contract/inference-replies.ts'
-import { parseCompletionRequest } from '#contract/inference.ts'
+import { textCompletion } from '#contract/inference/inference-replies.ts'
+import { parseCompletionRequest } from '#contract/inference/inference.ts'
 import type { Provider } from '#inference/providers/provider.ts'
 import { callOf, depsOf, offerOf } from '#inference/testing/offers.ts'
 import {

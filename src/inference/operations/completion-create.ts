@@ -1,6 +1,6 @@
 // POST /v1/completions, the older text form.
 import { fault } from '#contract/errors.ts'
-import type { CompletionRequest } from '#contract/inference.ts'
+import type { CompletionRequest } from '#contract/inference/inference.ts'
 import type { Handler, Reply } from '#http/reply.ts'
 import type { WorkSize } from '#inference/admission.ts'
 import { generate, type InferenceDeps } from '#inference/generation.ts'

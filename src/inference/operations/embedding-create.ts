@@ -1,7 +1,7 @@
 // POST /v1/embeddings.
-import { directEnergy } from '#contract/charge.ts'
+import { directEnergy } from '#contract/ledger/charge.ts'
 import { larger } from '#base/units.ts'
-import type { EmbeddingRequest } from '#contract/inference.ts'
+import type { EmbeddingRequest } from '#contract/inference/inference.ts'
 import type { Handler } from '#http/reply.ts'
 import { tokensAtMost, type WorkSize } from '#inference/admission.ts'
 import { RequestClaims } from '#inference/claims.ts'

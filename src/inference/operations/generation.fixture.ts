@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before } from 'node:test'
 import { systemClock } from '#base/clock.ts'
-import { parseChatRequest } from '#contract/inference.ts'
+import { parseChatRequest } from '#contract/inference/inference.ts'
 import type { KnownReply, Reply, StreamedReply } from '#http/reply.ts'
 import { createOpenaiProvider } from '#inference/providers/openai/openai-provider.ts'
 import type { Provider } from '#inference/providers/provider.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { nj } from '#base/units.ts'
-import { modelEntry, modelList } from '#contract/inference-replies.ts'
+import { modelEntry, modelList } from '#contract/inference/inference-replies.ts'
 import type { Handler } from '#http/reply.ts'
 import { createBreaker } from '#inference/providers/breaker.ts'
 import type { Provider } from '#inference/providers/provider.ts'

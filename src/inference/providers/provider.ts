@@ -1,7 +1,7 @@
 // The interface to the server of a model: one of our cells, or an upstream on another machine.
 import type { Secret } from '#base/log.ts'
 import type { Steps } from '#base/steps.ts'
-import type { CarbonFactor } from '#contract/charge.ts'
+import type { CarbonFactor } from '#contract/ledger/charge.ts'
 import type { EnergyElsewhere, Claim } from '#charging/spend.ts'
 import type { ModelOffer } from '#inference/catalogue.ts'
 import type { Breaker } from './breaker.ts'

@@ -1,7 +1,7 @@
 // The figures of a settled charge inside JSON bodies. They must be the very text of the headers, so they are
 // written as text: a double would change their digits.
 import { printJoules, printMilligrams } from '#base/units.ts'
-import { chargeCarbon, chargeEnergy, type Charge } from '#contract/charge.ts'
+import { chargeCarbon, chargeEnergy, type Charge } from '#contract/ledger/charge.ts'
 import type { TokenUsage } from '#inference/providers/provider.ts'
 
 /** OpenAI's usage object with energy and carbon of the request, as JSON text. `completion` is absent for embeddings. */

@@ -2,7 +2,7 @@
 // capable offer of the request's tier, with the others behind it for when it fails.
 import { printJoules, type Nj } from '#base/units.ts'
 import { fault } from '#contract/errors.ts'
-import type { Tier } from '#contract/charge.ts'
+import type { Tier } from '#contract/ledger/charge.ts'
 import { AUTO, type ModelOffer } from '#inference/catalogue.ts'
 import type { Learned, Tokens } from '#inference/learned.ts'
 import { misfitOf, type RequestFacts } from './rules.ts'

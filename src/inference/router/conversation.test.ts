@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import type { Tier } from '#contract/charge.ts'
+import type { Tier } from '#contract/ledger/charge.ts'
 import { scoreConversation, type ConversationMessage } from './conversation.ts'
 
 /** `turns` are the user's and the assistant's in turn. */

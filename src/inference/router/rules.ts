@@ -1,6 +1,6 @@
 // Hard rules: whether an offer can serve a request at all. Nothing here is a matter of degree.
 import type { Code } from '#contract/errors.ts'
-import type { Tier } from '#contract/charge.ts'
+import type { Tier } from '#contract/ledger/charge.ts'
 import type { Modality, ModelOffer } from '#inference/catalogue.ts'
 
 /** The router's facts of a request: its needs and its difficulty. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { Tier } from '#contract/charge.ts'
+import type { Tier } from '#contract/ledger/charge.ts'
 import { scoreText } from './scorer.ts'
 
 // Plain cases of each tier: what anybody would say they are. No claim about texts unlike them.

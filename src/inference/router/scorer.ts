@@ -3,7 +3,7 @@
 // characters. Of 200 prompts that it was not tuned on (conversation.test.ts) 83 % get the right tier, 3 % one below,
 // 14 % one above. Too low of public sets: 3 % of GSM8K, 11 % of the reasoning tasks of BIG-Bench Hard. Too high: 28 %
 // of CLINC's commands to an assistant.
-import { TIERS, type Tier } from '#contract/charge.ts'
+import { TIERS, type Tier } from '#contract/ledger/charge.ts'
 import { CODE_MARKS, featuresOf, type Features } from './features.ts'
 
 export type Score = { readonly tier: Tier; readonly because: string }

@@ -4,7 +4,7 @@ import { invariant, type ErgonError } from '#base/errors.ts'
 import { carbonOf, energyOfCpu, nj, priceOf, sum, type Nj } from '#base/units.ts'
 import type { Recorded } from '#charging/journal.ts'
 import type { Served, Spend, Claim } from '#charging/spend.ts'
-import { chargeBytes, parseCharge, type Charge, type ChargePart } from '#contract/charge.ts'
+import { chargeBytes, parseCharge, type Charge, type ChargePart } from '#contract/ledger/charge.ts'
 import { fault } from '#contract/errors.ts'
 
 export type StrictSpend = Spend & {

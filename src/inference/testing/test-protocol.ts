@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { ErgonError, messageOf } from '#base/errors.ts'
 import { printJoules } from '#base/units.ts'
-import { chargeEnergy } from '#contract/charge.ts'
+import { chargeEnergy } from '#contract/ledger/charge.ts'
 import { fault, openaiError } from '#contract/errors.ts'
 import type { Handler, StreamedReply } from '#http/reply.ts'
 import { callOf } from './offers.ts'

@@ -1,5 +1,5 @@
 // A charge in a bundle, with the fields that a row of `charges` has.
-import { MEASURED_METHODS } from '#contract/known.ts'
+import { MEASURED_METHODS } from '#contract/ledger/known.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { DamagedBundle } from './damage.ts'
 import { readBundles, type BundleFilter, type ReadBundle } from './read-bundles.ts'

@@ -9,7 +9,7 @@ import {
   type ReferenceReserve,
   type ReferenceSession,
 } from './books.ts'
-import { LEAST_HOLD_NJ } from '#contract/least-hold.ts'
+import { LEAST_HOLD_NJ } from '#contract/ledger/least-hold.ts'
 import type { ReserveKind, TickInput } from '#ledger/tick.ts'
 
 /** The energies that a source wants to be kept of balances, by account; the others want nothing. */

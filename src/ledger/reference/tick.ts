@@ -3,7 +3,7 @@
 // throws has changed nothing.
 import { dayOf } from '#base/clock.ts'
 import { ErgonError, present } from '#base/errors.ts'
-import type { Charge } from '#contract/charge.ts'
+import type { Charge } from '#contract/ledger/charge.ts'
 import {
   accountOf,
   leasesOf,

@@ -1,7 +1,7 @@
 // All sensors of a node, the best first: each window takes the first that can be believed, never a
 // sum (they measure the same joules at different places), and the model when none can.
 import { withPue, type Nj } from '#base/units.ts'
-import type { EnergyMethod } from '#contract/charge.ts'
+import type { EnergyMethod } from '#contract/ledger/charge.ts'
 import { energyOfPower } from '#metering/power.ts'
 import { createGauge } from './gauge.ts'
 import type { CpuModel, BusySpan } from './model.ts'

@@ -1,7 +1,7 @@
 // A sensor's reading. 0 J is a reading and never means "unavailable"; a failed reading carries its reason and is
 // never 0 J (reading a forbidden RAPL file as 0 W is the field's classic fault).
 import type { Nj } from '#base/units.ts'
-import type { EnergyMethod } from '#contract/charge.ts'
+import type { EnergyMethod } from '#contract/ledger/charge.ts'
 
 export type Reading =
   /** A cumulative counter since an arbitrary start: two readings make an energy. */

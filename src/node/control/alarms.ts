@@ -1,7 +1,7 @@
 // The operator's operations on alarms: listed until they are acknowledged, and kept for good.
-import { findingOf } from '#contract/alarms.ts'
+import { findingOf } from '#contract/node/alarms.ts'
 import { fault } from '#contract/errors.ts'
-import type { NODE_CONTROL } from '#contract/control/node.ts'
+import type { NODE_CONTROL } from '#contract/node/control.ts'
 import type { ControlHandlers } from '#contract/control-operation.ts'
 import type { ControlAnswer } from '#contract/control.ts'
 import { recordNodeAct } from '#identity/operator-account.ts'

@@ -8,7 +8,7 @@ import { jsonText, readWhole, serveUnix, type UnixServer } from '#base/unix-serv
 import { CONTROL } from '#contract/control.ts'
 import type { ControlCall, ControlOperation } from '#contract/control-operation.ts'
 import { fault } from '#contract/errors.ts'
-import { parseWith } from '#contract/parse.ts'
+import { parseWith } from '#contract/values/parse.ts'
 
 /** Handlers by the names of their operations: parts of `ControlHandlers` of the areas' tables. */
 export type ControlPart = Readonly<Record<string, (request: never, call: ControlCall) => unknown>>

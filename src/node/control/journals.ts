@@ -1,5 +1,5 @@
 // The operator's operations on journals that a start kept.
-import type { NODE_CONTROL } from '#contract/control/node.ts'
+import type { NODE_CONTROL } from '#contract/node/control.ts'
 import type { ControlHandlers } from '#contract/control-operation.ts'
 import type { KeptJournals } from '#node/kept-journals.ts'
 

@@ -1,5 +1,5 @@
 // The operator's operations on background tasks.
-import type { NODE_CONTROL } from '#contract/control/node.ts'
+import type { NODE_CONTROL } from '#contract/node/control.ts'
 import type { ControlHandlers } from '#contract/control-operation.ts'
 import type { State } from '#state/connect.ts'
 import { listTasks, retryJob, runTask } from '#tasks/admin.ts'

@@ -1,5 +1,5 @@
 // The operator's operations on the named keys of object storage.
-import type { STORAGE_CONTROL } from '#contract/control/storage.ts'
+import type { STORAGE_CONTROL } from '#contract/storage/control.ts'
 import type { ControlHandlers } from '#contract/control-operation.ts'
 import { fault } from '#contract/errors.ts'
 import type { State } from '#state/connect.ts'

@@ -2,7 +2,7 @@
 // task moves.
 import { setTimeout as pause } from 'node:timers/promises'
 import type { BlobSettings } from '#blobs/stores.ts'
-import type { STORAGE_CONTROL } from '#contract/control/storage.ts'
+import type { STORAGE_CONTROL } from '#contract/storage/control.ts'
 import type { ControlCall, ControlHandlers } from '#contract/control-operation.ts'
 import { fault } from '#contract/errors.ts'
 import type { State } from '#state/connect.ts'

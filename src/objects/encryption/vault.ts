@@ -3,7 +3,7 @@
 // of the object as additional data.
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import { invariant } from '#base/errors.ts'
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import type { Json } from '#objects/types.ts'
 import type { CustomerKey, Encryption } from './encryption.ts'
 

@@ -1,6 +1,6 @@
 // The operator's operations on vouchers and grants of points.
 import { newId } from '#base/ids.ts'
-import type { PAYMENTS_CONTROL } from '#contract/control/payments.ts'
+import type { PAYMENTS_CONTROL } from '#contract/payments/control.ts'
 import type { ControlHandlers } from '#contract/control-operation.ts'
 import type { ControlAnswer } from '#contract/control.ts'
 import { fault } from '#contract/errors.ts'

@@ -1,7 +1,7 @@
 // PATCH /v1/account: the low-water mark and the automatic top-ups.
 import { present } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
-import { pusdOfAmount, pusdOfDollars, type AccountChange } from '#contract/payments.ts'
+import { pusdOfAmount, pusdOfDollars, type AccountChange } from '#contract/payments/payments.ts'
 import type { Handler } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'
 import { callerOf, suspended } from '#identity/principal.ts'

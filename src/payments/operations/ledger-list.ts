@@ -1,7 +1,7 @@
 // GET /v1/ledger: each posting of the account's money. All of them together are the balance, to the pico-dollar.
 import { fault } from '#contract/errors.ts'
 import { OPERATIONS, serviceOf } from '#contract/operations.ts'
-import { LEDGER_KINDS, type LedgerKind } from '#contract/payments.ts'
+import { LEDGER_KINDS, type LedgerKind } from '#contract/payments/payments.ts'
 import { readListPage, type AskedPage } from '#http/list-page.ts'
 import { readTime } from '#http/read-time.ts'
 import type { Handler } from '#http/reply.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import { fault } from '#contract/errors.ts'
-import type { MethodRequest } from '#contract/payments.ts'
+import type { MethodRequest } from '#contract/payments/payments.ts'
 import type { BegunKey, OperationCall } from '#http/reply.ts'
 import { ledgerOfFile } from '#ledger/ledger-of-file.fixture.ts'
 import { addTestAccount, addTestMember } from '#ledger/test-state.fixture.ts'

@@ -2,7 +2,7 @@
 import { newId } from '#base/ids.ts'
 import { present } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
-import type { MethodReply, MethodRequest } from '#contract/payments.ts'
+import type { MethodReply, MethodRequest } from '#contract/payments/payments.ts'
 import { once } from '#http/once.ts'
 import type { Handler } from '#http/reply.ts'
 import { recordAct, type ActingCall } from '#identity/audit.ts'

@@ -1,7 +1,7 @@
 // DELETE /v1/topups/{topup}: gives a payment up that is under way. The processor decides between the payer who confirms
 // and the payer who cancels; the answer says which of the two came first there.
 import { fault } from '#contract/errors.ts'
-import type { TopupReply } from '#contract/payments.ts'
+import type { TopupReply } from '#contract/payments/payments.ts'
 import type { Handler } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'
 import { callerOf } from '#identity/principal.ts'

@@ -1,7 +1,7 @@
 // POST /v1/vouchers/redeem: points into the balance, once for each voucher.
 import type { Secret } from '#base/log.ts'
 import { fault } from '#contract/errors.ts'
-import type { VoucherRequest } from '#contract/payments.ts'
+import type { VoucherRequest } from '#contract/payments/payments.ts'
 import { recordAct } from '#identity/audit.ts'
 import { once } from '#http/once.ts'
 import type { Handler } from '#http/reply.ts'

@@ -1,5 +1,5 @@
 // The signature of an authorisation (EIP-3009), which is of typed data (EIP-712) in the domain of the token.
-import type { PaymentPayload } from '#contract/x402.ts'
+import type { PaymentPayload } from '#contract/payments/x402.ts'
 import type { TokenChain } from './chains.ts'
 import { recoverAddress } from './recover-address.ts'
 

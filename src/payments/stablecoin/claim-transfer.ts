@@ -1,7 +1,7 @@
 // A top-up by a transfer that the payer made: found on the chain first, which has its amount.
 import { PUSD_PER_USD, type Pusd } from '#base/units.ts'
 import { fault } from '#contract/errors.ts'
-import { AMOUNT_USD_MIN, type TransferClaim } from '#contract/payments.ts'
+import { AMOUNT_USD_MIN, type TransferClaim } from '#contract/payments/payments.ts'
 import type { OperationCall } from '#http/reply.ts'
 import { atClaimPace } from './claim-pace.ts'
 import { pusdOfUnits, type TokenChain } from './chains.ts'

@@ -1,6 +1,6 @@
 // The facilitator of x402, which sends the payer's authorisation to the chain and pays for that. Its answers move no
 // money: inspect-chain.ts finds the transfer.
-import type { SettlementResponse } from '#contract/x402.ts'
+import type { SettlementResponse } from '#contract/payments/x402.ts'
 import { askJson } from './ask-json.ts'
 import type { Facilitator } from './chains.ts'
 import { nodeFault } from './node.ts'

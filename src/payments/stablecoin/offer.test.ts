@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { Secret } from '#base/log.ts'
 import { pusd } from '#base/units.ts'
 import { ERRORS } from '#contract/errors.ts'
-import { PAYMENT_REQUIRED } from '#contract/x402.ts'
+import { PAYMENT_REQUIRED } from '#contract/payments/x402.ts'
 import { offer } from './offer.ts'
 
 const CHAIN = {

@@ -2,7 +2,7 @@
 import type { ErgonError } from '#base/errors.ts'
 import type { Pusd } from '#base/units.ts'
 import { fault } from '#contract/errors.ts'
-import { PAYMENT_REQUIRED } from '#contract/x402.ts'
+import { PAYMENT_REQUIRED } from '#contract/payments/x402.ts'
 import { unitsOf, type TokenChain } from './chains.ts'
 import { claimText } from './signed-claim.ts'
 import { offerHeaders } from './x402.ts'

@@ -8,7 +8,7 @@ import {
   PAYMENT_RESPONSE,
   PAYMENT_SIGNATURE,
   type SettlementResponse,
-} from '#contract/x402.ts'
+} from '#contract/payments/x402.ts'
 import type { OperationCall } from '#http/reply.ts'
 import { demandPaymentPace } from '#payments/pace.ts'
 import type { State } from '#state/connect.ts'

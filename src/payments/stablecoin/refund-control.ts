@@ -1,6 +1,6 @@
 // The operator's operations on refunds of stablecoin payments. The service has no key of a wallet: the operator sends the
 // tokens, and the refund is done once the chain has them.
-import type { PAYMENTS_CONTROL } from '#contract/control/payments.ts'
+import type { PAYMENTS_CONTROL } from '#contract/payments/control.ts'
 import type { ControlHandlers } from '#contract/control-operation.ts'
 import { fault } from '#contract/errors.ts'
 import { recordOperatorAct } from '#identity/audit.ts'

@@ -1,6 +1,6 @@
 // Asks the facilitator to send an authorisation to the chain. Its answer ends a payment or is written down, and never
 // is money. A repetition is harmless, as the token takes an authorisation once.
-import type { SettlementResponse } from '#contract/x402.ts'
+import type { SettlementResponse } from '#contract/payments/x402.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { Facilitator } from './chains.ts'
 import { settlePayment, verifyPayment, type FacilitatorRequest } from './facilitator.ts'

@@ -2,7 +2,7 @@
 import { present } from '#base/errors.ts'
 import { pusd } from '#base/units.ts'
 import { fault } from '#contract/errors.ts'
-import { HOLD_USD, pusdOfAmount, type TopupRequest } from '#contract/payments.ts'
+import { HOLD_USD, pusdOfAmount, type TopupRequest } from '#contract/payments/payments.ts'
 import type { OperationCall, Reply } from '#http/reply.ts'
 import { findTopup } from '#payments/find-topup.ts'
 import { claimTransfer } from './claim-transfer.ts'

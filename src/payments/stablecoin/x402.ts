@@ -8,7 +8,7 @@ import {
   paymentPayload,
   type PaymentPayload,
   type PaymentRequirements,
-} from '#contract/x402.ts'
+} from '#contract/payments/x402.ts'
 import { isSignedByPayer } from './authorization-signature.ts'
 import { unitsOf, type TokenChain, type Facilitator } from './chains.ts'
 

@@ -1,7 +1,7 @@
 // The operator's link for a member that has lost its passkeys and codes.
 import { fault } from '#contract/errors.ts'
 import type { ControlHandlers } from '#contract/control-operation.ts'
-import type { PORTAL_CONTROL } from '#contract/control/portal.ts'
+import type { PORTAL_CONTROL } from '#contract/portal/control.ts'
 import { recordOperatorAct } from '#identity/audit.ts'
 import { renewInvitation } from '#identity/member-changes.ts'
 import { lockAccount } from '#identity/members.ts'

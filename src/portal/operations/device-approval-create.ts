@@ -1,5 +1,5 @@
 // POST /v1/device-approvals: a link by which another device adds a passkey.
-import { APPROVAL_MINUTES, type DeviceApproval } from '#contract/portal.ts'
+import { APPROVAL_MINUTES, type DeviceApproval } from '#contract/portal/portal.ts'
 import { known, type Handler } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'
 import { renewInvitation } from '#identity/member-changes.ts'

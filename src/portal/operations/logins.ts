@@ -12,8 +12,8 @@ import {
   type LoginRedemption,
   type LoginReply,
   type LoginRequest,
-} from '#contract/portal.ts'
-import { RIGHTS } from '#contract/roles.ts'
+} from '#contract/portal/portal.ts'
+import { RIGHTS } from '#contract/identity/roles.ts'
 import { known, type OperationCall, type Handler } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'
 import { askingMember, findMember } from '#identity/members.ts'

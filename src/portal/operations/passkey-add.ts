@@ -1,6 +1,6 @@
 // POST /v1/passkeys: adds a passkey to the member that asks.
 import { fault } from '#contract/errors.ts'
-import type { NewPasskey } from '#contract/portal.ts'
+import type { NewPasskey } from '#contract/portal/portal.ts'
 import type { Handler } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'
 import { renewSession } from '#identity/browser-sessions.ts'

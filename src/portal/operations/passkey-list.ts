@@ -1,5 +1,5 @@
 // GET /v1/passkeys: those of the member that asks.
-import type { PasskeyList } from '#contract/portal.ts'
+import type { PasskeyList } from '#contract/portal/portal.ts'
 import { known, type Handler } from '#http/reply.ts'
 import { callerOf } from '#identity/principal.ts'
 import type { PortalParts } from '#portal/parts.ts'

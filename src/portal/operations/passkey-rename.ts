@@ -1,6 +1,6 @@
 // PATCH /v1/passkeys/{passkey}.
 import { present } from '#base/errors.ts'
-import type { PasskeyChange } from '#contract/portal.ts'
+import type { PasskeyChange } from '#contract/portal/portal.ts'
 import { known, type Handler } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'
 import { askingMember } from '#identity/members.ts'

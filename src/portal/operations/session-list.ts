@@ -1,5 +1,5 @@
 // GET /v1/sessions: those of the member that asks.
-import type { SessionList } from '#contract/portal.ts'
+import type { SessionList } from '#contract/portal/portal.ts'
 import { known, type Handler } from '#http/reply.ts'
 import { sessionsOf } from '#identity/browser-sessions.ts'
 import { callerOf } from '#identity/principal.ts'

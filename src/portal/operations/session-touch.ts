@@ -1,6 +1,6 @@
 // POST /v1/session/touch: a fresh touch of a passkey.
 import { fault } from '#contract/errors.ts'
-import type { SignIn, TouchReply } from '#contract/portal.ts'
+import type { SignIn, TouchReply } from '#contract/portal/portal.ts'
 import type { Handler } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'
 import { renewSession } from '#identity/browser-sessions.ts'

@@ -1,7 +1,7 @@
 // POST /v1/sign-in/options and POST /v1/sign-in: any passkey of the portal opens a session. POST /v1/session/recover: a
 // recovery code opens one that may add a passkey, and nothing else.
 import { fault } from '#contract/errors.ts'
-import type { Recovery, SignIn } from '#contract/portal.ts'
+import type { Recovery, SignIn } from '#contract/portal/portal.ts'
 import type { OperationCall, Handler } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'
 import { openBrowserSession } from '#identity/browser-sessions.ts'

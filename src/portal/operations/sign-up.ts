@@ -2,7 +2,7 @@
 // invitation names.
 import { newId } from '#base/ids.ts'
 import { fault } from '#contract/errors.ts'
-import type { InvitedMember, SignUp, SignUpOptions, SignUpReply } from '#contract/portal.ts'
+import type { InvitedMember, SignUp, SignUpOptions, SignUpReply } from '#contract/portal/portal.ts'
 import type { Handler } from '#http/reply.ts'
 import { invitationHash, openInvitation, takeInvitation } from '#identity/accept-invitation.ts'
 import { createAccount } from '#identity/accounts.ts'

@@ -3,7 +3,7 @@
 import { ErgonError } from '#base/errors.ts'
 import type { Principal } from '#identity/principal.ts'
 import type { Identity } from '#identity/identity.ts'
-import { storageFault, type StorageCode } from '#contract/storage-errors.ts'
+import { storageFault, type StorageCode } from '#contract/storage/storage-errors.ts'
 import type { FormCredential } from '#s3/post/post-signature.ts'
 import type { SignedCredential } from './credential.ts'
 import type { CredentialV2 } from './version-two.ts'

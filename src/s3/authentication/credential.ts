@@ -1,7 +1,7 @@
 // Parses the credential of a request: Authorization header, presigned query, bearer token or none (AWS,
 // "Authenticating Requests (AWS Signature Version 4)"). Verifies nothing. Version 2: version-two.ts.
 import type { IncomingHttpHeaders } from 'node:http'
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import type { S3Target } from '#s3/target.ts'
 import { isSignedQuery, queryVersion } from './signed-query.ts'
 import { parseTimestamp } from './timestamp.ts'

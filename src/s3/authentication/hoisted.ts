@@ -2,7 +2,7 @@
 // there as headers. All of them are signed: version 4 signs the whole query, version 2 the header that each stands
 // for.
 import type { IncomingHttpHeaders } from 'node:http'
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import { CHECKSUMS, isAlgorithm, type ChecksumAlgorithm } from '#s3/checksums/algorithms.ts'
 import type { S3Target } from '#s3/target.ts'
 import { queryVersion } from './signed-query.ts'

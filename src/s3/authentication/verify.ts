@@ -1,7 +1,7 @@
 // Verifies the signature of a request, version 4 or 2. Signatures of chunks are chained to one of version 4.
 import { createHmac, hash } from 'node:crypto'
 import type { ErrorDetails } from '#base/errors.ts'
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import { canonicalRequest, headerValues, type SignedRequest } from './canonical.ts'
 import { ALGORITHM, type SignedCredential } from './credential.ts'
 import { sameSignature } from './same-signature.ts'

@@ -4,7 +4,7 @@
 // that puts an object could set its retention.
 import { createHmac } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import { SUBRESOURCE_NAMES } from '#s3/match.ts'
 import { decodeOnce, rawPairs, type S3Target } from '#s3/target.ts'
 import type { SignedRequest } from './canonical.ts'

@@ -1,7 +1,7 @@
 // Signatures of chunks, each over its data and the signature before it (AWS, "Signature calculations
 // for the authorization header: transferring payload in multiple chunks").
 import { createHash, hash, type Hash } from 'node:crypto'
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import { sameSignature } from '#s3/authentication/same-signature.ts'
 import { sign, type Seed } from '#s3/authentication/verify.ts'
 

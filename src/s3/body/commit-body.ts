@@ -1,7 +1,7 @@
 // Between a durable body and the row that names it: a body that can no longer be committed becomes garbage at once,
 // instead of an orphan for the sweeper. Removal of garbage spares blobs that a row names.
 import { ErgonError } from '#base/errors.ts'
-import { isStorageCode } from '#contract/storage-errors.ts'
+import { isStorageCode } from '#contract/storage/storage-errors.ts'
 import type { Objects } from '#objects/objects.ts'
 import type { ObjectBody } from '#objects/types.ts'
 

@@ -1,7 +1,7 @@
 // Removes aws-chunked framing (AWS, "Transferring payload in multiple chunks", with and without trailers). Data is
 // passed on as slices of the input; no byte is copied or inspected. Unsigned chunks of 64 KiB pass at 3 GB/s and
 // more.
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import { createChain } from './chunk-signatures.ts'
 import type { Framing } from './plan.ts'
 import { parseTrailers } from './trailers.ts'

@@ -2,7 +2,7 @@
 // every checksum are right, so a consumer must not commit before its end.
 import { timingSafeEqual } from 'node:crypto'
 import { invariant, present } from '#base/errors.ts'
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import { CHECKSUMS, type ChecksumAlgorithm } from '#s3/checksums/algorithms.ts'
 import { parseChecksum } from '#s3/checksums/request.ts'
 import type { Summing, Sums } from '#s3/checksums/summing.ts'

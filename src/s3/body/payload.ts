@@ -1,6 +1,6 @@
 // The body of a request, unread until an operation reads it. A client that waits for 100 Continue gets it then.
 import type { Exchange } from '#http/exchange.ts'
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import type { VerifiedSignature, Seed } from '#s3/authentication/verify.ts'
 
 export type Payload = {

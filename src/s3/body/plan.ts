@@ -1,6 +1,6 @@
 // The plan for reading a request's body, from its headers.
 import type { IncomingHttpHeaders } from 'node:http'
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import { CHECKSUMS } from '#s3/checksums/algorithms.ts'
 import { contentMd5, requestChecksum, type RequestChecksum } from '#s3/checksums/request.ts'
 import type { Seed } from '#s3/authentication/verify.ts'

@@ -1,5 +1,5 @@
 // The lines after the last chunk of an aws-chunked body.
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import type { Chain } from './chunk-signatures.ts'
 import type { Framing } from './plan.ts'
 

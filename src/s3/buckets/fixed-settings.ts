@@ -3,7 +3,7 @@
 import type { Receiver } from '#s3/body/receive.ts'
 import type { Access } from '#s3/policy/access.ts'
 import { present } from '#base/errors.ts'
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import type { StorageHandler } from '#s3/call.ts'
 import { emptyReply, xmlReply } from '#s3/reply.ts'
 import { xmlFields, wordOf } from '#s3/xml/fields.ts'

@@ -1,5 +1,5 @@
 // The regions of buckets: only that of the service, whatever name a client has for it.
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 
 /**
  * The region of a LocationConstraint; undefined without one or for `auto`. Throws InvalidLocationConstraint for any

@@ -1,5 +1,5 @@
 // GET /v1/storage/buckets: the buckets of an account by name, with the bytes that their standing charge is for.
-import type { StoredBucket } from '#contract/storage-buckets.ts'
+import type { StoredBucket } from '#contract/storage/storage-buckets.ts'
 import { readListPage } from '#http/list-page.ts'
 import { known, type Handler } from '#http/reply.ts'
 import { callerOf } from '#identity/principal.ts'

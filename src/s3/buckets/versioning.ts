@@ -2,7 +2,7 @@
 import type { Receiver } from '#s3/body/receive.ts'
 import type { Buckets } from '#objects/objects.ts'
 import type { Access } from '#s3/policy/access.ts'
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import type { StorageHandler } from '#s3/call.ts'
 import { emptyReply, xmlReply } from '#s3/reply.ts'
 import { xmlFields, xmlText, wordOf } from '#s3/xml/fields.ts'

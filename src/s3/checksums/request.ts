@@ -1,7 +1,7 @@
 // The checksums in a request: the header or trailer with one, and those of a multipart upload. Combinations that AWS
 // refuses are refused (AWS, "Checking object integrity").
 import type { IncomingHttpHeaders } from 'node:http'
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import {
   ALGORITHMS,
   CHECKSUMS,

@@ -7,7 +7,7 @@ import type { Logger } from '#base/log.ts'
 import type { Spend } from '#charging/spend.ts'
 import type { JoinedThread, Marks } from '#metering/marks.ts'
 import { counterMemory, readCounter } from '#metering/own-cpu.ts'
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import type { ChecksumAlgorithm, Hashers } from './algorithms.ts'
 import {
   BATCH_BYTES,

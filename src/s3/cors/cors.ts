@@ -1,6 +1,6 @@
 // The CORS configuration of a bucket, and the headers that it adds to preflights and replies (Fetch standard, "CORS
 // protocol"; AWS, "Using cross-origin resource sharing").
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import { xmlFields, integerOf, optionalText, xmlText } from '#s3/xml/fields.ts'
 import { malformedXml, parseXml, type XmlElement } from '#s3/xml/read.ts'
 import { writeXml, type XmlNode } from '#s3/xml/write.ts'

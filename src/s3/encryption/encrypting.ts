@@ -9,7 +9,7 @@ import {
 } from '#objects/encryption/encryption.ts'
 import { resealed } from '#objects/encryption/seals.ts'
 import type { BodyKey, Vault } from '#objects/encryption/vault.ts'
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import { documentOf } from '#s3/buckets/bucket-view.ts'
 import type { StorageRequest } from '#s3/call.ts'
 import {

@@ -3,7 +3,7 @@
 // "Protecting data with server-side encryption".
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import type { CustomerKey, Encryption } from '#objects/encryption/encryption.ts'
 import { xmlBoolean, xmlFields, optionalText, wordOf } from '#s3/xml/fields.ts'
 import { parseXml } from '#s3/xml/read.ts'

@@ -1,6 +1,6 @@
 // Values that several actions of a lifecycle rule have.
 import { DAY_MS } from '#objects/lifecycle/rules.ts'
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import { integerOf } from '#s3/xml/fields.ts'
 import type { XmlElement } from '#s3/xml/read.ts'
 

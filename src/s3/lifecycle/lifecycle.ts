@@ -6,7 +6,7 @@ import type {
   LifecycleRule,
   Expiration,
 } from '#objects/lifecycle/rules.ts'
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import { xmlBoolean, xmlFields, integerOf, optionalText, xmlText, wordOf } from '#s3/xml/fields.ts'
 import { KEY_BYTES_MAX } from '#s3/target.ts'
 import { malformedXml, parseXml, type XmlElement } from '#s3/xml/read.ts'

@@ -1,7 +1,7 @@
 // The transitions of a lifecycle rule: parsing, checking, printing (AWS, "Transitioning objects using Amazon S3
 // Lifecycle").
 import type { NoncurrentTransition, Transition, Expiration } from '#objects/lifecycle/rules.ts'
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import { xmlFields, integerOf, xmlText } from '#s3/xml/fields.ts'
 import { malformedXml, type XmlElement } from '#s3/xml/read.ts'
 import { isoTime, type XmlNode } from '#s3/xml/write.ts'

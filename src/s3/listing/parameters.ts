@@ -1,7 +1,7 @@
 // The parameters of listings. Markers are keys; continuation tokens are opaque to clients.
 import type { IncomingHttpHeaders } from 'node:http'
 import { crc32 } from 'node:zlib'
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import { checkVersionIdMarker } from '#s3/version-id.ts'
 import type { Query } from '#s3/target.ts'
 

@@ -2,7 +2,7 @@
 // "Locking objects with Object Lock"). The store protects locked versions from deletion; changes of a retention are
 // checked here.
 import type { IncomingHttpHeaders } from 'node:http'
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import type { Retention } from '#objects/types.ts'
 import { xmlFields, integerOf, xmlText, wordOf } from '#s3/xml/fields.ts'
 import { malformedXml, parseXml, type XmlElement } from '#s3/xml/read.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import type { Bucket } from '#objects/types.ts'
 import { createLoggedBuckets } from './logged-buckets.ts'
 

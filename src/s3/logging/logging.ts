@@ -1,6 +1,6 @@
 // The access logging configuration of a bucket, and the keys of its log objects (AWS, "Logging requests with server
 // access logging").
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import { xmlFields, xmlText, wordOf } from '#s3/xml/fields.ts'
 import { malformedXml, parseXml, type XmlElement } from '#s3/xml/read.ts'
 import { writeXml, type XmlNode } from '#s3/xml/write.ts'

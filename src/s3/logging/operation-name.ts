@@ -1,5 +1,5 @@
 // The name of an operation in access logs: `REST.GET.OBJECT` (AWS, "Amazon S3 server access log format").
-import { S3_OPERATIONS, type S3OperationName } from '#contract/s3-operations.ts'
+import { S3_OPERATIONS, type S3OperationName } from '#contract/storage/s3-operations.ts'
 
 /** Names that do not follow from method and subresource. */
 const NAMES: { readonly [name in S3OperationName]?: string } = {

@@ -1,7 +1,7 @@
 // The logging configuration of a bucket.
 import type { Receiver } from '#s3/body/receive.ts'
 import type { Access } from '#s3/policy/access.ts'
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import type { Buckets } from '#objects/objects.ts'
 import type { Bucket } from '#objects/types.ts'
 import { documentOf } from '#s3/buckets/bucket-view.ts'

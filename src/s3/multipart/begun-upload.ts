@@ -2,7 +2,7 @@
 // by them.
 import type { IncomingHttpHeaders } from 'node:http'
 import { present } from '#base/errors.ts'
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import type { FoundUpload, Uploads } from '#objects/objects.ts'
 import type { Bucket, Upload, UploadAttributes } from '#objects/types.ts'
 import { checkStranger, type BodySays, type Access } from '#s3/policy/access.ts'

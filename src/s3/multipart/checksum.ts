@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { invariant, type ErgonError } from '#base/errors.ts'
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import type { UploadPart } from '#objects/types.ts'
 import { sizeHeader } from '#s3/objects/conditions.ts'
 import type { ChecksumText } from './multipart-xml.ts'

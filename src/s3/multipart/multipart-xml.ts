@@ -1,5 +1,5 @@
 // Bodies and replies of multipart uploads and copies.
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import { ALGORITHMS, CHECKSUMS, type ChecksumAlgorithm } from '#s3/checksums/algorithms.ts'
 import { quotedTag } from '#s3/listing/entries.ts'
 import { xmlFields, integerOf, optionalText, xmlText } from '#s3/xml/fields.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fault } from '#contract/errors.ts'
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import type { StorageRequest } from '#s3/call.ts'
 import type { Parts } from '#s3/parts.ts'
 import { createAbortMultipartUpload, createListParts } from './open-uploads.ts'

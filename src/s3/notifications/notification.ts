@@ -1,7 +1,7 @@
 // The notification configuration of a bucket. Its one target is the topic `events` of the owner's account: the list
 // of `GET /<bucket>?events`. Functions, queues, buses and other topics do not exist and are refused. The SQL that
 // writes an event decides which rule matches (objects/sql/common.sql).
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import { xmlFields, optionalText, xmlText } from '#s3/xml/fields.ts'
 import { KEY_BYTES_MAX } from '#s3/target.ts'
 import { malformedXml, parseXml, type XmlElement } from '#s3/xml/read.ts'

@@ -1,7 +1,7 @@
 // Conditional requests: RFC 9110 §13 for reads and for the sources of copies. The store judges the conditions of
 // writes and deletes in the transaction that commits (write-conditions.ts).
 import type { IncomingHttpHeaders } from 'node:http'
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 
 export type RequestConditions = {
   /** Tags without quotes; '*' stands for any object. */

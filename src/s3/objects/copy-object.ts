@@ -4,7 +4,7 @@ import type { AdmitTransfer } from '#s3/body/admit-transfer.ts'
 import type { Receiver } from '#s3/body/receive.ts'
 import type { Objects, Annotations } from '#objects/objects.ts'
 import { ErgonError, present } from '#base/errors.ts'
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import type { ReadOptions, BlobReader } from '#objects/blob-reader.ts'
 import type {
   Attributes,

@@ -1,5 +1,5 @@
 // The source of a copy.
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import { checkKey, decodeOnce } from '#s3/target.ts'
 import { checkVersionId } from '#s3/version-id.ts'
 

@@ -2,7 +2,7 @@
 import { countedWork } from '#charging/counted-work.ts'
 import type { Objects } from '#objects/objects.ts'
 import type { Access } from '#s3/policy/access.ts'
-import { storageFault, type StorageCode } from '#contract/storage-errors.ts'
+import { storageFault, type StorageCode } from '#contract/storage/storage-errors.ts'
 import { present } from '#base/errors.ts'
 import type { StorageHandler } from '#s3/call.ts'
 import { deleteConditions } from './write-conditions.ts'

@@ -1,6 +1,6 @@
 // GET ?attributes: the attributes of a version as a document.
 import type { Encrypting } from '#s3/encryption/encrypting.ts'
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import type { ObjectBody } from '#objects/types.ts'
 import type { Access, FoundObject } from '#s3/policy/access.ts'
 import type { StorageHandler, StorageRequest } from '#s3/call.ts'

@@ -1,6 +1,6 @@
 // The headers of a PUT that are stored with the object and returned by GET and HEAD.
 import type { IncomingHttpHeaders } from 'node:http'
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import { checkRedirectLocation } from '#s3/website/website-route.ts'
 import type { Query } from '#s3/target.ts'
 import { decodeWords, encodeWords } from './encoded-words.ts'

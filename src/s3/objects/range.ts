@@ -1,5 +1,5 @@
 // Byte ranges (RFC 9110 §14) of S3: one range, or the whole object.
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import { readByteRange, type RequestedRange } from '#http/byte-range.ts'
 
 /**

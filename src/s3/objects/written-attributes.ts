@@ -1,7 +1,7 @@
 // The attributes that a write gives an object, besides its bytes: headers, metadata, tags, ACL, lock, storage class.
 import type { IncomingHttpHeaders } from 'node:http'
 import { present } from '#base/errors.ts'
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import type { Attributes, Bucket, Json } from '#objects/types.ts'
 import { documentOf, ownershipOf } from '#s3/buckets/bucket-view.ts'
 import type { Access } from '#s3/policy/access.ts'

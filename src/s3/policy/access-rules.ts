@@ -1,7 +1,7 @@
 // Decides whether a request is allowed, by the bucket's policy, ACLs, public access block and ownership. A Deny wins,
 // except over the policy itself; then the owner's account; then any Allow (IAM, "Policy evaluation logic"; S3, "How
 // Amazon S3 authorizes a request").
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import { permissionOf } from './acl-actions.ts'
 import { aclAllows, type Acl } from './acl.ts'
 import type { Judging } from './judging.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { systemClock } from '#base/clock.ts'
-import { S3_OPERATIONS } from '#contract/s3-operations.ts'
+import { S3_OPERATIONS } from '#contract/storage/s3-operations.ts'
 import type { Bucket } from '#objects/types.ts'
 import { createAccess } from './access.ts'
 import type { StorageRequest } from '#s3/call.ts'

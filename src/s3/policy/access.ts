@@ -3,7 +3,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Clock } from '#base/clock.ts'
 import { present, type ErgonError } from '#base/errors.ts'
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import type { Buckets, FoundVersion, Objects, ObjectTarget } from '#objects/objects.ts'
 import type { Bucket, Version, Tags } from '#objects/types.ts'
 import type { AdmitTransfer } from '#s3/body/admit-transfer.ts'

@@ -1,7 +1,7 @@
 // ACLs as clients write them: a canned name or grants, in headers or in a document. A draft may name accounts by
 // e-mail or accounts that do not exist; `resolveAcl` turns a draft into a list.
 import type { IncomingHttpHeaders } from 'node:http'
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import { xmlFields, xmlText, optionalText } from '#s3/xml/fields.ts'
 import { parseXml, type XmlElement } from '#s3/xml/read.ts'
 import { writeXml, type XmlNode } from '#s3/xml/write.ts'

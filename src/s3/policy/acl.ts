@@ -1,6 +1,6 @@
 // Access control lists: data, the canned lists, and evaluation (AWS, "Access control list overview"). The owner of a
 // bucket or object may do everything and needs no grant.
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 
 export const ACL_GROUPS = {
   everyone: 'http://acs.amazonaws.com/groups/global/AllUsers',

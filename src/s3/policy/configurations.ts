@@ -1,5 +1,5 @@
 // The policy of a bucket, its block of public access and its ownership controls.
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import { documentOf, privateAcl } from '#s3/buckets/bucket-view.ts'
 import type { Configuration } from '#s3/buckets/configuration.ts'
 import { checkBucketAcl, parseOwnership, printOwnership, type Ownership } from './ownership.ts'

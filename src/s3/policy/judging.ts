@@ -1,6 +1,6 @@
 // The budget for evaluating the policies of one request. A policy is written by a tenant, keys and headers by any
 // caller: 18 KiB of patterns and 1000 keys once blocked the process for minutes.
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 
 /**
  * 15 ms of CPU on a busy machine. All resource patterns that fit into 20 KiB (975), without `?`, take that long for

@@ -1,6 +1,6 @@
 // Ownership controls: who owns objects that other accounts write, and whether ACLs apply (AWS, "Controlling ownership
 // of objects and disabling ACLs").
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import { xmlFields, wordOf } from '#s3/xml/fields.ts'
 import { parseXml } from '#s3/xml/read.ts'
 import { writeXml } from '#s3/xml/write.ts'

@@ -1,6 +1,6 @@
 // Checks that the conditions of a statement can have an effect: a condition on a key that an action does not have
 // never holds, or always does.
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import { Judging } from './judging.ts'
 import { conditionsHold, type PolicyCondition } from './policy-conditions.ts'
 import { ACTIONS, actionsWith, mayHaveKey } from './policy-keys.ts'

@@ -1,5 +1,5 @@
 // The Condition element of policies: IAM's "Condition operators", with what it says of absent keys.
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import type { Judging } from './judging.ts'
 import { COMPARISONS } from './policy-comparisons.ts'
 import { conditionKey, type Context } from './policy-context.ts'

@@ -1,7 +1,7 @@
 // The values of a request that policy conditions can use. Unknown keys are refused when a policy is stored: a
 // condition that never has a value would look like protection.
 import type { IncomingHttpHeaders } from 'node:http'
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import { parsePreconditions } from '#s3/objects/conditions.ts'
 import { parseCopySource } from '#s3/objects/copy-source.ts'
 import type { Signing } from '#s3/authentication/credential.ts'

@@ -1,6 +1,6 @@
 // Condition keys that only some actions have (Service Authorization Reference, "Actions, resources, and condition
 // keys for Amazon S3"). For all other actions a request has no value of such a key.
-import { S3_OPERATIONS, versionAction } from '#contract/s3-operations.ts'
+import { S3_OPERATIONS, versionAction } from '#contract/storage/s3-operations.ts'
 
 const namesOf = (action: string, isVersioned: true | undefined) => ({
   action,

@@ -1,6 +1,6 @@
 // Bucket policies: parsing and evaluation (AWS, "Policies and permissions in Amazon S3"; IAM, "JSON policy
 // elements"). Statements that could never take effect are refused.
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import { Judging } from './judging.ts'
 import { checkApplies } from './policy-applies.ts'
 import { conditionsHold, parseConditions, type PolicyCondition } from './policy-conditions.ts'

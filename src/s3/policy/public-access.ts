@@ -1,6 +1,6 @@
 // The public access block of a bucket (AWS, "Blocking public access to your Amazon S3 storage"). IgnorePublicAcls and
 // RestrictPublicBuckets are applied when access is decided.
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import { xmlBoolean, xmlFields } from '#s3/xml/fields.ts'
 import { parseXml, type XmlElement } from '#s3/xml/read.ts'
 import { writeXml, type XmlNode } from '#s3/xml/write.ts'

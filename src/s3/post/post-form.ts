@@ -3,7 +3,7 @@
 import { Busboy } from '@fastify/busboy'
 import type { IncomingHttpHeaders } from 'node:http'
 import { finished, type Readable } from 'node:stream'
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import { checkKey } from '#s3/target.ts'
 import type { LengthRange } from './post-policy.ts'
 import { parseTagging, taggingHeader } from '#s3/tagging/tagging.ts'

@@ -1,6 +1,6 @@
 // The policy of a browser form: the fields that the signer permits (AWS, "Creating a POST policy"). A condition must
 // permit each field; otherwise a form could contain more than was signed.
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 
 const POLICY_BYTES_MAX = 20 * 1024
 

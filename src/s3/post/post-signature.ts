@@ -1,6 +1,6 @@
 // The signature of a form, in both forms of AWS: the fields of version 4, and the older `AWSAccessKeyId` with an
 // HMAC-SHA1 of the policy. Much of the public suite and many pages still send the latter.
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import { ALGORITHM, parseScope, type SignedCredential } from '#s3/authentication/credential.ts'
 import { parseTimestamp } from '#s3/authentication/timestamp.ts'
 

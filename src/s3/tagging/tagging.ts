@@ -1,7 +1,7 @@
 // Tag sets of objects and buckets, as XML and as the `x-amz-tagging` header (AWS, "Categorizing your objects using
 // tags").
 import type { Tags } from '#objects/types.ts'
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import { xmlFields, xmlText } from '#s3/xml/fields.ts'
 import { parseXml, type XmlElement } from '#s3/xml/read.ts'
 import { writeXml, type XmlNode } from '#s3/xml/write.ts'

@@ -1,6 +1,6 @@
 // Routes a request to a website: to a key or a redirect. Keys are decoded here and encoded in locations, so no key
 // can inject a header or another host.
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import type { Redirect, RoutingRule, Website } from './website.ts'
 
 const LOCATION_BYTES_MAX = 2048

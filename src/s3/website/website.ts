@@ -1,5 +1,5 @@
 // The website configuration of a bucket (AWS, "Hosting a static website"). website-route.ts applies it to requests.
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import { xmlFields, integerOf, optionalText, xmlText, wordOf } from '#s3/xml/fields.ts'
 import { malformedXml, parseXml, type XmlElement } from '#s3/xml/read.ts'
 import { writeXml, type XmlNode } from '#s3/xml/write.ts'

@@ -1,7 +1,7 @@
 // Reads the XML of request bodies, strictly: no DOCTYPE, no entities but the five of XML, and limits on bytes, tags
 // and depth. Own code, because parsing blocks the event loop: for the 10,000 parts that S3 allows, fast-xml-parser
 // took seven times as long, 0.5 s on a busy machine. That parser is the oracle of the tests.
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 import { decodeReferences } from './references.ts'
 
 /** Enough for 1,000 keys of DeleteObjects, 1,000 lifecycle rules or 10,000 parts. */

@@ -1,5 +1,5 @@
 // The references of XML: the five named entities and characters by number. There are no other entities.
-import { storageFault } from '#contract/storage-errors.ts'
+import { storageFault } from '#contract/storage/storage-errors.ts'
 
 const NAMED: Readonly<Record<string, string>> = {
   amp: '&',

@@ -1,5 +1,5 @@
 // The operator's operations on incidents, on the command line.
-import type { INCIDENTS_CONTROL } from '#contract/control/incidents.ts'
+import type { INCIDENTS_CONTROL } from '#contract/status/control.ts'
 import type { ControlHandlers } from '#contract/control-operation.ts'
 import { recordNodeAct } from '#identity/operator-account.ts'
 import type { Incidents, RecordChange } from '#status/incidents.ts'

@@ -2,7 +2,7 @@
 import type { Artifacts } from '#artifacts/fetch.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Cells } from '#cells/cell.ts'
-import type { NODE_CONTROL } from '#contract/control/node.ts'
+import type { NODE_CONTROL } from '#contract/node/control.ts'
 import type { ControlHandlers, JsonSendable } from '#contract/control-operation.ts'
 import type { ControlAnswer } from '#contract/control.ts'
 import { booksCheck, booksFigures } from '#status/metrics/books-figures.ts'

@@ -2,7 +2,7 @@
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { Cells } from '#cells/cell.ts'
-import type { NODE_CONTROL } from '#contract/control/node.ts'
+import type { NODE_CONTROL } from '#contract/node/control.ts'
 import type { ControlHandlers, JsonSendable } from '#contract/control-operation.ts'
 import type { ControlAnswer } from '#contract/control.ts'
 import { entryOf, fault } from '#contract/errors.ts'

@@ -1,6 +1,6 @@
 // The account's own row of the status page, with exact counts.
-import type { ErrorRate } from '#contract/error-rate.ts'
-import { RATE_HOURS, RATE_REQUESTS_LEAST } from '#contract/error-rate-limits.ts'
+import type { ErrorRate } from '#contract/accounts/error-rate.ts'
+import { RATE_HOURS, RATE_REQUESTS_LEAST } from '#contract/accounts/error-rate-limits.ts'
 import type { Queryable } from '#state/connect.ts'
 
 const RATE = `

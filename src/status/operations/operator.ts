@@ -10,8 +10,8 @@ import {
   type IncidentOpening,
   type IncidentTelling,
   type OperatorNode,
-} from '#contract/operator.ts'
-import type { OPERATOR } from '#contract/products/operator.ts'
+} from '#contract/operator/operator.ts'
+import type { OPERATOR } from '#contract/operator/operations.ts'
 import type { Endpoint } from '#http/protocol-handler.ts'
 import { known, type OperationCall, type Handler, type Reply } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'

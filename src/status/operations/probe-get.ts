@@ -1,13 +1,18 @@
 // GET /v1/probe: what the installation's own probe found. Public, so the state is asked for all days at most once in a while.
 import type { Clock } from '#base/clock.ts'
-import type { EnergyMethod } from '#contract/charge.ts'
-import { parseWith } from '#contract/parse.ts'
+import type { EnergyMethod } from '#contract/ledger/charge.ts'
+import { parseWith } from '#contract/values/parse.ts'
 import {
   PROBE_COMPONENTS,
   PROBE_DAYS_MAX,
   type ProbeComponent,
-} from '#contract/probe-components.ts'
-import { probeQuery, type ProbeFigures, type ProbeReply, type ProbeState } from '#contract/probe.ts'
+} from '#contract/status/probe-components.ts'
+import {
+  probeQuery,
+  type ProbeFigures,
+  type ProbeReply,
+  type ProbeState,
+} from '#contract/status/probe.ts'
 import type { Handler } from '#http/reply.ts'
 import type { Queryable } from '#state/connect.ts'
 

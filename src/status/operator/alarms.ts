@@ -1,7 +1,7 @@
 // The alarms as the operator sees them, and their acknowledgement.
-import { findingOf } from '#contract/alarms.ts'
+import { findingOf } from '#contract/node/alarms.ts'
 import { fault } from '#contract/errors.ts'
-import type { OperatorAlarm } from '#contract/operator.ts'
+import type { OperatorAlarm } from '#contract/operator/operator.ts'
 import { readListPage, type ListReply } from '#http/list-page.ts'
 import type { Queryable } from '#state/connect.ts'
 

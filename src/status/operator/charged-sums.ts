@@ -1,7 +1,7 @@
 // The energy that the ledger has charged, of all accounts together: each charge once, bundled ones included.
 import { sleep, systemClock, type Clock } from '#base/clock.ts'
 import { present } from '#base/errors.ts'
-import type { ChargedSums } from '#contract/control/node.ts'
+import type { ChargedSums } from '#contract/node/control.ts'
 import type { Queryable } from '#state/connect.ts'
 
 // The audit has summed all charges but the newest, and bundles only what it has summed. One statement: one snapshot.

@@ -1,5 +1,5 @@
 // The accounts as the operator sees them: their resources and their use, never their contents.
-import type { OperatorAccount } from '#contract/operator.ts'
+import type { OperatorAccount } from '#contract/operator/operator.ts'
 import { idCursor, readListPage, type ListReply } from '#http/list-page.ts'
 import type { Queryable } from '#state/connect.ts'
 

@@ -5,7 +5,7 @@ import {
   type LogLine,
   type OperatorLog,
   type OperatorLogQuery,
-} from '#contract/operator.ts'
+} from '#contract/operator/operator.ts'
 
 /** `kept` are lines of JSON, the oldest first; null where the agent did not answer. */
 export function logOfLines(

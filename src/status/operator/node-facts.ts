@@ -2,7 +2,7 @@
 import { readFileSync, statfsSync } from 'node:fs'
 import { packageVersion } from '#base/package-version.ts'
 import type { Cell } from '#cells/cell.ts'
-import { CELLS_MAX, type NodeFacts } from '#contract/operator.ts'
+import { CELLS_MAX, type NodeFacts } from '#contract/operator/operator.ts'
 import type { AgentCore } from '#node/agent-part.ts'
 
 const NO_WATTS = '0.000'

@@ -1,6 +1,6 @@
 // The books, the signers and the backups, as the state has them.
 import { present } from '#base/errors.ts'
-import type { OperatorBooks } from '#contract/operator.ts'
+import type { OperatorBooks } from '#contract/operator/operator.ts'
 import { SIGNERS } from '#signers/wire.ts'
 import type { State } from '#state/connect.ts'
 import { booksCheck, booksFigures } from '#status/metrics/books-figures.ts'

@@ -1,7 +1,7 @@
 // The gateway's side of the operator's view: it asks the agent by a notification and reads the facts that the agent
 // wrote.
 import { sleep, type Clock } from '#base/clock.ts'
-import type { NodeFacts } from '#contract/operator.ts'
+import type { NodeFacts } from '#contract/operator/operator.ts'
 import type { Queryable } from '#state/connect.ts'
 import { logOf, LOOK_CHANNEL } from './write-facts.ts'
 

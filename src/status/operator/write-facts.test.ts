@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { systemClock } from '#base/clock.ts'
-import type { NodeFacts } from '#contract/operator.ts'
+import type { NodeFacts } from '#contract/operator/operator.ts'
 import { openLedgerState } from '#ledger/test-state.fixture.ts'
 import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
 import { quiet } from '#postgres/testing.ts'

@@ -1,5 +1,5 @@
 // The content of the status page as data: the source of status.json, the page and the feed.
-import { RATE_HOURS, RATE_REQUESTS_LEAST } from '#contract/error-rate-limits.ts'
+import { RATE_HOURS, RATE_REQUESTS_LEAST } from '#contract/accounts/error-rate-limits.ts'
 import { timestamp } from '#base/clock.ts'
 import type { StateFacts } from './facts.ts'
 import type { PublicIncident } from '#status/incident-columns.ts'

@@ -2,7 +2,7 @@
 // work. A read is a few queries; their answer is kept, and shown while the state does not answer.
 import { INCIDENT_COLUMNS, type PublicIncident } from '#status/incident-columns.ts'
 import { booksFigures } from '#status/metrics/books-figures.ts'
-import { RATE_HOURS, RATE_REQUESTS_LEAST } from '#contract/error-rate-limits.ts'
+import { RATE_HOURS, RATE_REQUESTS_LEAST } from '#contract/accounts/error-rate-limits.ts'
 import { fault } from '#contract/errors.ts'
 import type { State } from '#state/connect.ts'
 import type { PartMeasure } from './measure.ts'

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { sleep } from '#base/clock.ts'
 import { Failure } from '#base/errors.ts'
-import type { ProbedComponent } from '#contract/probe-components.ts'
+import type { ProbedComponent } from '#contract/status/probe-components.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { Api, ApiRequest, ProbeAnswer } from './api.ts'
 

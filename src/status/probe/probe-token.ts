@@ -1,6 +1,6 @@
 // The token of the probe: of the operator's account, in its list of tokens, with a text that this process alone has. A new
 // process gives the same token another text.
-import { PROBE_NAME } from '#contract/probe-names.ts'
+import { PROBE_NAME } from '#contract/status/probe-names.ts'
 import { recordNodeAct, OPERATOR_ACCOUNT } from '#identity/operator-account.ts'
 import { firstOwner } from '#identity/members.ts'
 import { createToken } from '#identity/tokens.ts'

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { buffer as bytesOf } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { systemClock } from '#base/clock.ts'
-import type { ProbedComponent } from '#contract/probe-components.ts'
+import type { ProbedComponent } from '#contract/status/probe-components.ts'
 import { billionths, createApi } from './api.ts'
 import { probed } from './probe.ts'
 

@@ -1,6 +1,6 @@
 // GET /v1/events: the events of the account by their sequence, whether an endpoint asks for them or not.
 import { fault } from '#contract/errors.ts'
-import type { EventBody } from '#contract/webhooks.ts'
+import type { EventBody } from '#contract/webhooks/webhooks.ts'
 import { readListPage } from '#http/list-page.ts'
 import type { Handler } from '#http/reply.ts'
 import type { Queryable } from '#state/connect.ts'

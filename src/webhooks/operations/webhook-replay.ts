@@ -1,7 +1,7 @@
 // POST /v1/webhooks/{id}/replay: one event again, or those of a time that did not arrive. Receivers know an event that
 // they have by its id, which stays.
 import { fault } from '#contract/errors.ts'
-import { WEBHOOK_REPLAY_MAX, type WebhookReplay } from '#contract/webhooks.ts'
+import { WEBHOOK_REPLAY_MAX, type WebhookReplay } from '#contract/webhooks/webhooks.ts'
 import { recordAct } from '#identity/audit.ts'
 import { once } from '#http/once.ts'
 import type { Handler } from '#http/reply.ts'

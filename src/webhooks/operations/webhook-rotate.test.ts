@@ -7,7 +7,7 @@ import { addTestAccount, addTestMember, openLedgerState } from '#ledger/test-sta
 import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
 import { createQueue } from '#webhooks/delivery/queue.ts'
 import { sealSecret, webhookKeyOf } from '#webhooks/delivery/secrets.ts'
-import { webhookWithSecret, type WebhookWithSecret } from '#contract/webhooks.ts'
+import { webhookWithSecret, type WebhookWithSecret } from '#contract/webhooks/webhooks.ts'
 import { createWebhookRotate, OLD_SECRETS_MAX } from './webhook-rotate.ts'
 
 const key = webhookKeyOf('the secret of a test')

@@ -1,6 +1,6 @@
 // PUT /v1/webhooks/{id}/secret: another secret, beside which the old one signs for a day, and each earlier one until its own
 // end.
-import { newSigningSecret } from '#contract/webhook-signature.ts'
+import { newSigningSecret } from '#contract/webhooks/webhook-signature.ts'
 import { recordAct } from '#identity/audit.ts'
 import type { Handler } from '#http/reply.ts'
 import { sealSecret } from '#webhooks/delivery/secrets.ts'

@@ -1,8 +1,8 @@
 // POST /v1/webhooks/{id}/test: a synthetic event, which only this endpoint gets.
 import { newId } from '#base/ids.ts'
-import { noType, sampleOf, typeOfWanted } from '#contract/event-samples.ts'
+import { noType, sampleOf, typeOfWanted } from '#contract/webhooks/event-samples.ts'
 import { fault } from '#contract/errors.ts'
-import type { WebhookTest } from '#contract/webhooks.ts'
+import type { WebhookTest } from '#contract/webhooks/webhooks.ts'
 import { recordAct } from '#identity/audit.ts'
 import { once } from '#http/once.ts'
 import type { Handler } from '#http/reply.ts'

@@ -5,7 +5,7 @@ import { createAddressRule } from '#egress/addresses.ts'
 import { addTestAccount, addTestMember, openLedgerState } from '#ledger/test-state.fixture.ts'
 import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
-import type { WebhookChange } from '#contract/webhooks.ts'
+import type { WebhookChange } from '#contract/webhooks/webhooks.ts'
 import { updateWebhook } from './webhook-update.ts'
 
 const callOf = (account: string) => ({

@@ -1,6 +1,6 @@
 // PATCH /v1/webhooks/{id}: another url, other events, pause and resume.
 import { present } from '#base/errors.ts'
-import type { WebhookChange } from '#contract/webhooks.ts'
+import type { WebhookChange } from '#contract/webhooks/webhooks.ts'
 import { recordAct, type ActingCall } from '#identity/audit.ts'
 import type { Handler } from '#http/reply.ts'
 import { readTarget } from '#webhooks/delivery/target.ts'

@@ -1,7 +1,7 @@
 // Calls of the operations on workloads, on a state of the file's own, without anything that runs them.
 import { newEncryptionKey } from '#base/encryption.ts'
-import type { WorkloadReply } from '#contract/workload-replies.ts'
-import type { WorkloadChange } from '#contract/workloads.ts'
+import type { WorkloadReply } from '#contract/workloads/workload-replies.ts'
+import type { WorkloadChange } from '#contract/workloads/workloads.ts'
 import { createResourceChange, createResourceDeploy } from '#http/resource-operations.ts'
 import { ledgerOfFile } from '#ledger/ledger-of-file.fixture.ts'
 import { addTestAccount, addTestMember } from '#ledger/test-state.fixture.ts'

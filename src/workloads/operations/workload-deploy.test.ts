@@ -5,7 +5,7 @@ import {
   ACCOUNT_INSTANCES_MAX,
   WORKLOADS_MAX,
   WORKLOAD_VERSIONS_MAX,
-} from '#contract/workload-limits.ts'
+} from '#contract/workloads/workload-limits.ts'
 import { createResourceChange, createResourceDelete } from '#http/resource-operations.ts'
 import { whyNoState } from '#postgres/testing-url.ts'
 import { SHOWN_WORKLOADS } from '#workloads/find-workload.ts'

@@ -5,8 +5,8 @@ import {
   ACCOUNT_INSTANCES_MAX,
   WORKLOADS_MAX,
   WORKLOAD_VERSIONS_MAX,
-} from '#contract/workload-limits.ts'
-import type { WorkloadChange, WorkloadRequest } from '#contract/workloads.ts'
+} from '#contract/workloads/workload-limits.ts'
+import type { WorkloadChange, WorkloadRequest } from '#contract/workloads/workloads.ts'
 import { recordAct, type ActingCall } from '#identity/audit.ts'
 import { setEnergyBudget } from '#resources/set-energy-budget.ts'
 import { tooManyFault } from '#resources/too-many.ts'

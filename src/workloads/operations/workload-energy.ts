@@ -1,6 +1,6 @@
 // GET /v1/workloads/{id or name}/energy?since=: the charges of its cells, its volumes and its images, summed by the hour.
-import { msOfDuration } from '#contract/durations.ts'
-import { ENERGY_SINCE, parseWorkloadEnergyQuery } from '#contract/workload-replies.ts'
+import { msOfDuration } from '#contract/values/durations.ts'
+import { ENERGY_SINCE, parseWorkloadEnergyQuery } from '#contract/workloads/workload-replies.ts'
 import type { Handler } from '#http/reply.ts'
 import { askedResource } from '#http/resource-operations.ts'
 import { shownEnergy, sumResource } from '#ledger/resource-energy.ts'

@@ -1,5 +1,5 @@
 // GET /v1/workloads/{id or name}/logs: the newest lines, or those after a cursor.
-import { parseWorkloadLogsQuery } from '#contract/workload-replies.ts'
+import { parseWorkloadLogsQuery } from '#contract/workloads/workload-replies.ts'
 import { known, type Handler } from '#http/reply.ts'
 import { askedResource } from '#http/resource-operations.ts'
 import { readResourceLog } from '#resources/read-log.ts'

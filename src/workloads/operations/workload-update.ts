@@ -1,5 +1,5 @@
 // PATCH /v1/workloads/{id or name}, and its scale.
-import type { WorkloadChange, WorkloadScale } from '#contract/workloads.ts'
+import type { WorkloadChange, WorkloadScale } from '#contract/workloads/workloads.ts'
 import { known, type Handler, type Reply } from '#http/reply.ts'
 import type { State } from '#state/connect.ts'
 import type { WorkloadGatewaySettings } from '#workloads/settings.ts'

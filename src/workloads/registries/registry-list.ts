@@ -1,5 +1,5 @@
 // GET /v1/registries.
-import type { RegistryReply } from '#contract/registries.ts'
+import type { RegistryReply } from '#contract/workloads/registries.ts'
 import { known, type Handler } from '#http/reply.ts'
 import { callerOf } from '#identity/principal.ts'
 import type { Queryable } from '#state/connect.ts'

@@ -2,7 +2,7 @@
 import { resolveIn } from '#cells/root/plan.ts'
 import type { CellVolume } from '#cells/cell.ts'
 import { fault } from '#contract/errors.ts'
-import { VOLUME_PATH } from '#contract/workload-limits.ts'
+import { VOLUME_PATH } from '#contract/workloads/workload-limits.ts'
 
 /** Throws workload_failed, or image_unsupported for links that lead nowhere. */
 export function assertVolumePaths(

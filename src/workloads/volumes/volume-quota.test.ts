@@ -1,7 +1,7 @@
 // Volumes of deployments: they grow, count in the quota of their account, and are left out by name alone.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { WorkloadReply } from '#contract/workload-replies.ts'
+import type { WorkloadReply } from '#contract/workloads/workload-replies.ts'
 import { whyNoState } from '#postgres/testing-url.ts'
 import { NotWanted } from '#resources/instances.ts'
 import { mountedVolumes, readWorkloadVersion } from '#workloads/read-version.ts'

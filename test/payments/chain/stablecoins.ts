@@ -1,7 +1,7 @@
 // A product that takes the token of a test chain, and its payers.
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch'
 import { ExactEvmScheme } from '@x402/evm/exact/client'
-import { topupReply, type TopupReply } from '#contract/payments.ts'
+import { topupReply, type TopupReply } from '#contract/payments/payments.ts'
 import { freeBlock } from '../../ports.ts'
 import type { Settings } from '../../settings.ts'
 import type { Ergon } from '../../start-ergon.ts'

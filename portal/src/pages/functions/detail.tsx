@@ -1,6 +1,6 @@
 // One function: its address, four facts, the commands, its versions, what runs it, its log, and what can be done to it.
 import { Link } from '@tanstack/react-router'
-import { sourceName } from '#contract/source-file.ts'
+import { sourceName } from '#contract/functions/source-file.ts'
 import { Awake } from '#console/parts/resources/awake.tsx'
 import { Command } from '#console/parts/page/copy.tsx'
 import { Loaded } from '#console/parts/page/loaded.tsx'

@@ -1,5 +1,5 @@
 // The versions of a function.
-import { sourceName } from '#contract/source-file.ts'
+import { sourceName } from '#contract/functions/source-file.ts'
 import { call } from '#console/client/call.ts'
 import { withTouch } from '#console/client/touch.ts'
 import { bytesShort } from '#console/figures/amounts.ts'

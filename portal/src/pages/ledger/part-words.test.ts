@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ChargePart } from '#contract/charge.ts'
+import type { ChargePart } from '#contract/ledger/charge.ts'
 import { partWords } from './part-words.ts'
 
 const part = (more: Partial<ChargePart>): ChargePart => ({

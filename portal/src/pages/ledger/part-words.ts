@@ -1,5 +1,5 @@
 // A part of a charge in words: what used the energy, and how its meter knows.
-import type { Charge, ChargePart } from '#contract/charge.ts'
+import type { Charge, ChargePart } from '#contract/ledger/charge.ts'
 import { howOf, knownWords } from '#console/figures/known.ts'
 
 const LEARNED = 'learned'

@@ -1,5 +1,5 @@
 // The sum of a receipt: its parts, the total, times price, times grams. The worker recomputed each line.
-import type { Charge } from '#contract/charge.ts'
+import type { Charge } from '#contract/ledger/charge.ts'
 import { grouped, NBSP } from '#console/figures/digits.ts'
 import { partWords } from './part-words.ts'
 

@@ -1,7 +1,7 @@
 // A receipt as an object: a riveted plate with its seal, its sum and four checks made in this browser.
 import { useQuery } from '@tanstack/react-query'
 import { useState, type ReactNode } from 'react'
-import type { Charge } from '#contract/charge.ts'
+import type { Charge } from '#contract/ledger/charge.ts'
 import { energyExact } from '#console/figures/energy.ts'
 import { bandWords, figureOf } from '#console/figures/known.ts'
 import { clockExact } from '#console/figures/time.ts'

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { permits, type Scope } from '#contract/operation.ts'
-import { RIGHTS } from '#contract/roles.ts'
+import { RIGHTS } from '#contract/identity/roles.ts'
 import { call } from '#console/client/call.ts'
 import type { ReplyOf } from '#console/client/operations.ts'
 import { changed, read } from '#console/client/queries.ts'

@@ -1,6 +1,6 @@
 // A member's name, contact and role.
 import { useState } from 'react'
-import type { MemberRole } from '#contract/roles.ts'
+import type { MemberRole } from '#contract/identity/roles.ts'
 import { call } from '#console/client/call.ts'
 import { changed } from '#console/client/queries.ts'
 import { withTouch } from '#console/client/touch.ts'

@@ -1,6 +1,6 @@
 // An invitation, or a new code for a member: a link that is shown once and goes to the member by a way that people trust.
 import { useState } from 'react'
-import type { MemberRole } from '#contract/roles.ts'
+import type { MemberRole } from '#contract/identity/roles.ts'
 import { call } from '#console/client/call.ts'
 import { changed } from '#console/client/queries.ts'
 import { withTouch } from '#console/client/touch.ts'

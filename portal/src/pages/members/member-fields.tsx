@@ -1,5 +1,5 @@
 // What a member is asked: name, contact and role.
-import type { MemberRole } from '#contract/roles.ts'
+import type { MemberRole } from '#contract/identity/roles.ts'
 import { Choices } from '#console/parts/forms/choices.tsx'
 import { Field } from '#console/parts/forms/field.tsx'
 import { choicesOf } from './member.ts'

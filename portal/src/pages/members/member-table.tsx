@@ -1,6 +1,6 @@
 // The members in a table: those who were removed are below, without actions.
 import { useState } from 'react'
-import type { MemberRole } from '#contract/roles.ts'
+import type { MemberRole } from '#contract/identity/roles.ts'
 import { StateWord } from '#console/parts/page/state-word.tsx'
 import { actions, Table, type Column } from '#console/parts/page/table.tsx'
 import { When } from '#console/parts/time/when.tsx'

@@ -1,5 +1,5 @@
 // Members as the API lists them, roles in words, and what the one who is signed in may do to another.
-import { RIGHTS, ROLES, type MemberRole } from '#contract/roles.ts'
+import { RIGHTS, ROLES, type MemberRole } from '#contract/identity/roles.ts'
 import type { ReplyOf } from '#console/client/operations.ts'
 import type { Tone } from '#console/parts/page/state-word.tsx'
 

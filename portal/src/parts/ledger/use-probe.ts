@@ -1,7 +1,7 @@
 // The installation's own probe, as the operator's account has it. Nobody else has one.
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import { PROBE_NAME, probeBucket } from '#contract/probe-names.ts'
+import { PROBE_NAME, probeBucket } from '#contract/status/probe-names.ts'
 import { read, readPages, rowsOf, useIsOperator, useRest } from '#console/client/queries.ts'
 import type { Probe } from './ledger-row.ts'
 

@@ -1,5 +1,5 @@
 // The state of an energy budget in a word. Figures of the live stream are newer than the state that the list has.
-import { LEAST_HOLD_NJ } from '#contract/least-hold.ts'
+import { LEAST_HOLD_NJ } from '#contract/ledger/least-hold.ts'
 import type { ReplyOf } from '#console/client/operations.ts'
 import type { ResourceState } from './resource-state.ts'
 

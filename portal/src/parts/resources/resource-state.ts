@@ -1,5 +1,5 @@
 // The state of a resource of an account, as each of their APIs prints it, in a word.
-import { CHANGE_UNDER_WAY } from '#contract/passing-reasons.ts'
+import { CHANGE_UNDER_WAY } from '#contract/resources/passing-reasons.ts'
 import type { Tone } from '#console/parts/page/state-word.tsx'
 
 export type Status =

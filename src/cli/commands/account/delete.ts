@@ -2,8 +2,8 @@
 import { apiDelete, apiGet, replyOf } from '#cli/client.ts'
 import type { CommandCall } from '#cli/call.ts'
 import { CommandError, EXIT, printJson, tell } from '#cli/output.ts'
-import type { accountDeletionReply } from '#contract/account-life.ts'
-import type { accountReply } from '#contract/payments.ts'
+import type { accountDeletionReply } from '#contract/accounts/account-life.ts'
+import type { accountReply } from '#contract/payments/payments.ts'
 
 export async function run({ options, words: [account] }: CommandCall): Promise<void> {
   if (account === undefined) {

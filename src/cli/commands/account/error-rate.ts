@@ -1,6 +1,6 @@
 // ergon account error-rate: how many requests of the account the service failed, and its name on the status page.
 import type { CommandCall } from '#cli/call.ts'
-import type { errorRate } from '#contract/error-rate.ts'
+import type { errorRate } from '#contract/accounts/error-rate.ts'
 import { apiGet, apiPut, replyOf } from '#cli/client.ts'
 import { print, printJson } from '#cli/output.ts'
 

@@ -2,7 +2,7 @@
 import { apiPost, replyOf } from '#cli/client.ts'
 import type { CommandCall } from '#cli/call.ts'
 import { printJson, tell } from '#cli/output.ts'
-import type { accountDeletionReply } from '#contract/account-life.ts'
+import type { accountDeletionReply } from '#contract/accounts/account-life.ts'
 
 export async function run({ options }: CommandCall): Promise<void> {
   const status = replyOf<typeof accountDeletionReply>(

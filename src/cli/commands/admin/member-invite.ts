@@ -2,7 +2,7 @@
 import { textOption, type CommandCall } from '#cli/call.ts'
 import { control } from '#cli/client.ts'
 import { CommandError, EXIT, print, printJson, tell } from '#cli/output.ts'
-import { ROLES } from '#contract/roles.ts'
+import { ROLES } from '#contract/identity/roles.ts'
 
 export async function run({
   options,

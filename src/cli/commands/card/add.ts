@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { CommandCall } from '#cli/call.ts'
 import { apiGet, apiPostOnce, ApiRefusal, Unreachable, replyOf } from '#cli/client.ts'
 import { CommandError, EXIT, printJson, tell, tellWork } from '#cli/output.ts'
-import type { methodList, methodReply } from '#contract/payments.ts'
+import type { methodList, methodReply } from '#contract/payments/payments.ts'
 import type { ReplyOf } from '#contract/reply-of.ts'
 
 const POLL_MS = 1000

@@ -4,7 +4,7 @@ import { apiPost, replyOf } from '#cli/client.ts'
 import { backupsPath } from '#cli/databases.ts'
 import { print, printJson, tell } from '#cli/output.ts'
 import { waitForBackup } from '#cli/restores.ts'
-import type { backupReply } from '#contract/databases.ts'
+import type { backupReply } from '#contract/databases/databases.ts'
 
 export async function run({ options, words: [name = ''] }: CommandCall): Promise<void> {
   const { text } = await apiPost(options, backupsPath(name), {})

@@ -3,7 +3,7 @@ import type { CommandCall } from '#cli/call.ts'
 import { apiGet, replyOf } from '#cli/client.ts'
 import { backupsPath, restorableWords, type Backup } from '#cli/databases.ts'
 import { print, printJson, table, tell } from '#cli/output.ts'
-import type { backupList } from '#contract/databases.ts'
+import type { backupList } from '#contract/databases/databases.ts'
 
 const MB = 1_000_000
 

@@ -4,7 +4,7 @@ import { apiDelete, apiGet, replyOf } from '#cli/client.ts'
 import { backupsPath, databasePath } from '#cli/databases.ts'
 import { CommandError, EXIT, printJson, tell } from '#cli/output.ts'
 import type { ReplyOf } from '#contract/reply-of.ts'
-import type { backupList, databaseDeleted } from '#contract/databases.ts'
+import type { backupList, databaseDeleted } from '#contract/databases/databases.ts'
 
 export async function run({ options, words: [name = ''] }: CommandCall): Promise<void> {
   if (options['force'] !== true)

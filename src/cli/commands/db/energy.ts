@@ -4,7 +4,7 @@ import { apiGet, replyOf } from '#cli/client.ts'
 import { databasePath } from '#cli/databases.ts'
 import { sinceOf } from '#cli/duration.ts'
 import { print, printJson, table, tell } from '#cli/output.ts'
-import type { databaseEnergy, databaseQueries } from '#contract/databases.ts'
+import type { databaseEnergy, databaseQueries } from '#contract/databases/databases.ts'
 import type { ReplyOf } from '#contract/reply-of.ts'
 
 type Energy = ReplyOf<typeof databaseEnergy>

@@ -2,7 +2,7 @@
 import type { CommandCall } from '#cli/call.ts'
 import { apiGet, replyOf } from '#cli/client.ts'
 import { print, printJson, table, tell } from '#cli/output.ts'
-import type { databaseList } from '#contract/databases.ts'
+import type { databaseList } from '#contract/databases/databases.ts'
 
 const MB = 1_000_000
 

@@ -5,7 +5,7 @@ import { textOption, type CommandCall } from '#cli/call.ts'
 import { endOfTool, findTool, startTool } from '#cli/client-tools.ts'
 import { connectionOf } from '#cli/databases.ts'
 import { localRunFolder } from '#cli/profile.ts'
-import { FIRST_PROXY_FOLDER, LOCAL_SOCKET } from '#contract/database-socket.ts'
+import { FIRST_PROXY_FOLDER, LOCAL_SOCKET } from '#contract/databases/database-socket.ts'
 
 /** A part of the socket's name. */
 const SOCKET_PORT = 5432

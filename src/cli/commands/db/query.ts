@@ -3,7 +3,7 @@ import type { CommandCall } from '#cli/call.ts'
 import { apiPost, replyOf } from '#cli/client.ts'
 import { databasePath } from '#cli/databases.ts'
 import { print, printJson, table, tell } from '#cli/output.ts'
-import type { databaseQueryReply } from '#contract/databases.ts'
+import type { databaseQueryReply } from '#contract/databases/databases.ts'
 import type { ReplyOf } from '#contract/reply-of.ts'
 
 type Row = readonly (string | null)[]

@@ -3,7 +3,7 @@ import type { CommandCall } from '#cli/call.ts'
 import { apiPut, replyOf } from '#cli/client.ts'
 import { rolesPath } from '#cli/databases.ts'
 import { printJson, tell } from '#cli/output.ts'
-import type { databaseRoleReply } from '#contract/databases.ts'
+import type { databaseRoleReply } from '#contract/databases/databases.ts'
 
 export async function run({ options, words: [name = '', role = ''] }: CommandCall): Promise<void> {
   const { text } = await apiPut(options, `${rolesPath(name, role)}/password`)

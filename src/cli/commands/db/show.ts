@@ -5,7 +5,7 @@ import { apiGet, replyOf } from '#cli/client.ts'
 import { backupsPath, getDatabase, printDatabase } from '#cli/databases.ts'
 import { printJson, tell } from '#cli/output.ts'
 import type { GlobalOptions } from '#cli/profile.ts'
-import type { backupList } from '#contract/databases.ts'
+import type { backupList } from '#contract/databases/databases.ts'
 
 export async function run({ options, words: [name = ''] }: CommandCall): Promise<void> {
   const database = await getDatabase(options, name)

@@ -3,7 +3,7 @@ import type { CommandCall } from '#cli/call.ts'
 import { apiDelete, replyOf } from '#cli/client.ts'
 import { deploymentPath, outcomeText } from '#cli/follow-deployment.ts'
 import { print, tell } from '#cli/output.ts'
-import type { deploymentReply } from '#contract/deployments.ts'
+import type { deploymentReply } from '#contract/deployments/deployments.ts'
 
 export async function run({ options, words: [id = ''] }: CommandCall): Promise<void> {
   const answer = await apiDelete(options, deploymentPath(id))

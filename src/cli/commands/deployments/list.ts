@@ -1,5 +1,5 @@
 // ergon deployments list.
-import type { deploymentList } from '#contract/deployments.ts'
+import type { deploymentList } from '#contract/deployments/deployments.ts'
 import { textOption, type CommandCall } from '#cli/call.ts'
 import { apiGet, replyOf } from '#cli/client.ts'
 import { print, printJson, table, tell } from '#cli/output.ts'

@@ -5,7 +5,7 @@ import { downloadPack, stateOf, waitForPack } from '#cli/evidence.ts'
 import { dollars } from '#cli/money.ts'
 import { CommandError, EXIT, print, printJson, tell } from '#cli/output.ts'
 import { timeOption } from '#cli/span.ts'
-import type { packReply } from '#contract/compliance.ts'
+import type { packReply } from '#contract/compliance/compliance.ts'
 
 const EXAMPLE = 'ergon evidence create --from 2026-01-01 --to 2026-02-01'
 

@@ -3,7 +3,7 @@ import type { CommandCall } from '#cli/call.ts'
 import { apiDelete, replyOf } from '#cli/client.ts'
 import { packPath } from '#cli/evidence.ts'
 import { printJson, tell } from '#cli/output.ts'
-import type { packDeleted } from '#contract/compliance.ts'
+import type { packDeleted } from '#contract/compliance/compliance.ts'
 
 export async function run({ options, words: [id = ''] }: CommandCall): Promise<void> {
   const { text } = await apiDelete(options, packPath(id))

@@ -3,7 +3,7 @@ import type { CommandCall } from '#cli/call.ts'
 import { apiGet, replyOf } from '#cli/client.ts'
 import { stateOf, type PackEntry } from '#cli/evidence.ts'
 import { print, printJson, table } from '#cli/output.ts'
-import type { packList } from '#contract/compliance.ts'
+import type { packList } from '#contract/compliance/compliance.ts'
 import type { ReplyOf } from '#contract/reply-of.ts'
 
 export async function run({ options }: CommandCall): Promise<void> {

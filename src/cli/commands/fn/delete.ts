@@ -3,7 +3,7 @@ import type { CommandCall } from '#cli/call.ts'
 import { apiDelete, replyOf } from '#cli/client.ts'
 import { functionPath } from '#cli/functions.ts'
 import { CommandError, EXIT, printJson, tell } from '#cli/output.ts'
-import type { functionDeleted } from '#contract/functions.ts'
+import type { functionDeleted } from '#contract/functions/functions.ts'
 
 export async function run({ options, words: [name = ''] }: CommandCall): Promise<void> {
   if (options['force'] !== true)

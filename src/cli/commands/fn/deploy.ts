@@ -5,7 +5,7 @@ import { textOption, type CommandCall } from '#cli/call.ts'
 import { apiPost, replyOf } from '#cli/client.ts'
 import { listFunctions, waitForFunction, type DeployedFunction } from '#cli/functions.ts'
 import { CommandError, EXIT, mbText, print, printJson, tell, tellWork } from '#cli/output.ts'
-import type { functionReply } from '#contract/functions.ts'
+import type { functionReply } from '#contract/functions/functions.ts'
 
 export async function run({ options, words: [path = ''] }: CommandCall): Promise<void> {
   const name = textOption(options, 'name') ?? nameOf(path)

@@ -3,7 +3,7 @@ import type { CommandCall } from '#cli/call.ts'
 import { apiGet, replyOf } from '#cli/client.ts'
 import { functionPath } from '#cli/functions.ts'
 import { print, printJson, tell } from '#cli/output.ts'
-import type { functionFailures } from '#contract/functions.ts'
+import type { functionFailures } from '#contract/functions/functions.ts'
 
 export async function run({ options, words: [name = ''] }: CommandCall): Promise<void> {
   const { text } = await apiGet(options, `${functionPath(name)}/failures`)

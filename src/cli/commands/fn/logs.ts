@@ -3,7 +3,7 @@ import type { CommandCall } from '#cli/call.ts'
 import { apiGet, replyOf } from '#cli/client.ts'
 import { functionPath } from '#cli/functions.ts'
 import { showLog } from '#cli/show-log.ts'
-import type { functionLogs } from '#contract/functions.ts'
+import type { functionLogs } from '#contract/functions/functions.ts'
 import type { ReplyOf } from '#contract/reply-of.ts'
 
 export const run = ({ options, words: [name = ''] }: CommandCall): Promise<void> =>

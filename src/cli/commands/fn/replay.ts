@@ -3,7 +3,7 @@ import { textOption, type CommandCall } from '#cli/call.ts'
 import { apiPost, replyOf } from '#cli/client.ts'
 import { functionPath } from '#cli/functions.ts'
 import { printJson, tell } from '#cli/output.ts'
-import type { functionReplayed } from '#contract/functions.ts'
+import type { functionReplayed } from '#contract/functions/functions.ts'
 
 export async function run({ options, words: [name = ''] }: CommandCall): Promise<void> {
   const id = textOption(options, 'id')

@@ -3,7 +3,7 @@ import { textOption, type CommandCall } from '#cli/call.ts'
 import { apiPost, replyOf } from '#cli/client.ts'
 import { functionPath, waitForFunction } from '#cli/functions.ts'
 import { CommandError, EXIT, print, printJson, tell } from '#cli/output.ts'
-import type { functionReply } from '#contract/functions.ts'
+import type { functionReply } from '#contract/functions/functions.ts'
 
 export async function run({ options, words: [name = ''] }: CommandCall): Promise<void> {
   const version = textOption(options, 'to')

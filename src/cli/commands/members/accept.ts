@@ -2,7 +2,7 @@
 import type { CommandCall } from '#cli/call.ts'
 import { apiPost, replyOf } from '#cli/client.ts'
 import { print, tell } from '#cli/output.ts'
-import type { acceptedReply } from '#contract/members.ts'
+import type { acceptedReply } from '#contract/accounts/members.ts'
 
 export async function run({ options, words: [code = ''] }: CommandCall): Promise<void> {
   const { text } = await apiPost(options, '/v1/members/accept', { code }, { public: true })

@@ -5,7 +5,7 @@ import { apiPost, replyOf } from '#cli/client.ts'
 import { baseUrlOf } from '#cli/profile.ts'
 import { durationMs } from '#cli/duration.ts'
 import { CommandError, EXIT, print, tell } from '#cli/output.ts'
-import type { invitedReply } from '#contract/members.ts'
+import type { invitedReply } from '#contract/accounts/members.ts'
 
 const DAY_MS = 86_400_000
 

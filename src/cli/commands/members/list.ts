@@ -2,7 +2,7 @@
 import type { CommandCall } from '#cli/call.ts'
 import { apiGet, replyOf } from '#cli/client.ts'
 import { print, printJson, table } from '#cli/output.ts'
-import type { memberList, MemberList, MemberReply } from '#contract/members.ts'
+import type { memberList, MemberList, MemberReply } from '#contract/accounts/members.ts'
 
 export async function run({ options }: CommandCall): Promise<void> {
   const members: MemberReply[] = []

@@ -2,7 +2,7 @@
 import { textOption, type CommandCall } from '#cli/call.ts'
 import { apiPatch, replyOf } from '#cli/client.ts'
 import { CommandError, EXIT, print, tell } from '#cli/output.ts'
-import type { memberReply } from '#contract/members.ts'
+import type { memberReply } from '#contract/accounts/members.ts'
 
 export async function run({ options, words: [id = ''] }: CommandCall): Promise<void> {
   const contact = textOption(options, 'contact')

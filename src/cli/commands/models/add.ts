@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import { control } from '#cli/client.ts'
 import { CommandError, EXIT, printJson, tell, tellWork, withProgressBar } from '#cli/output.ts'
 import { textOption, type CommandCall } from '#cli/call.ts'
-import { TIERS } from '#contract/charge.ts'
+import { TIERS } from '#contract/ledger/charge.ts'
 import type { ControlAnswer, ControlRequest } from '#contract/control.ts'
 
 export async function run({ options, words: [model = ''] }: CommandCall): Promise<void> {

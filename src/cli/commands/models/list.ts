@@ -2,7 +2,7 @@
 import { apiGet, control, replyOf } from '#cli/client.ts'
 import { print, printJson, table, tell } from '#cli/output.ts'
 import type { CommandCall } from '#cli/call.ts'
-import type { modelList } from '#contract/inference-replies.ts'
+import type { modelList } from '#contract/inference/inference-replies.ts'
 
 export async function run({ options }: CommandCall): Promise<void> {
   const list = replyOf<typeof modelList>(await apiGet(options, '/v1/models'))

@@ -3,7 +3,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { nj, pg, printJoules, printMilligrams, printUsd, pusd } from '#base/units.ts'
-import type { CarbonFactor, Charge } from '#contract/charge.ts'
+import type { CarbonFactor, Charge } from '#contract/ledger/charge.ts'
 import type { RefusedKey } from '#tlog/links.ts'
 import { verifyReceipt, type Verified } from '#tlog/verify.ts'
 import { apiGet } from '#cli/client.ts'

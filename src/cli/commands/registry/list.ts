@@ -3,7 +3,7 @@ import type { CommandCall } from '#cli/call.ts'
 import { apiGet, replyOf } from '#cli/client.ts'
 import { print, printJson, table, tell } from '#cli/output.ts'
 import { REGISTRIES_PATH } from '#cli/registries.ts'
-import type { registryList } from '#contract/registries.ts'
+import type { registryList } from '#contract/workloads/registries.ts'
 
 export async function run({ options }: CommandCall): Promise<void> {
   const registries = replyOf<typeof registryList>(await apiGet(options, REGISTRIES_PATH))

@@ -4,7 +4,7 @@ import { textOption, type CommandCall } from '#cli/call.ts'
 import { apiPut, replyOf } from '#cli/client.ts'
 import { CommandError, EXIT, printJson, tell } from '#cli/output.ts'
 import { registryPath } from '#cli/registries.ts'
-import type { registryReply } from '#contract/registries.ts'
+import type { registryReply } from '#contract/workloads/registries.ts'
 
 export async function run({ options, words: [registry = ''] }: CommandCall): Promise<void> {
   const username = textOption(options, 'username')

@@ -3,7 +3,7 @@ import type { CommandCall } from '#cli/call.ts'
 import { apiDelete, replyOf } from '#cli/client.ts'
 import { printJson, tell } from '#cli/output.ts'
 import { registryPath } from '#cli/registries.ts'
-import type { registryDeleted } from '#contract/registries.ts'
+import type { registryDeleted } from '#contract/workloads/registries.ts'
 
 export async function run({ options, words: [registry = ''] }: CommandCall): Promise<void> {
   const { text } = await apiDelete(options, registryPath(registry))

@@ -2,10 +2,10 @@
 import { apiPost, replyOf } from '#cli/client.ts'
 import { durationMs } from '#cli/duration.ts'
 import { CommandError, EXIT, print, printJson, tell } from '#cli/output.ts'
-import { EXPIRES_MAX_S } from '#contract/presign.ts'
+import { EXPIRES_MAX_S } from '#contract/storage/presign.ts'
 import { objectPlaceOf } from '#cli/storage/place.ts'
 import type { CommandCall } from '#cli/call.ts'
-import type { presignReply } from '#contract/presign.ts'
+import type { presignReply } from '#contract/storage/presign.ts'
 
 const METHODS = ['GET', 'PUT']
 

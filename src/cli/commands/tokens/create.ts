@@ -4,7 +4,7 @@ import { apiPost, replyOf } from '#cli/client.ts'
 import { durationMs } from '#cli/duration.ts'
 import { print, printJson, tell } from '#cli/output.ts'
 import { limitsText, readLimits } from '#cli/tokens.ts'
-import type { newTokenReply } from '#contract/tokens.ts'
+import type { newTokenReply } from '#contract/identity/tokens.ts'
 
 const DAY_MS = 86_400_000
 

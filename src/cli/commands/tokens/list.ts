@@ -3,7 +3,7 @@ import type { CommandCall } from '#cli/call.ts'
 import { apiGet, replyOf } from '#cli/client.ts'
 import { print, printJson, table } from '#cli/output.ts'
 import { limitsText } from '#cli/tokens.ts'
-import type { tokenList, TokenList, TokenReply } from '#contract/tokens.ts'
+import type { tokenList, TokenList, TokenReply } from '#contract/identity/tokens.ts'
 
 export async function run({ options }: CommandCall): Promise<void> {
   const tokens: TokenReply[] = []

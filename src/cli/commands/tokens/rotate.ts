@@ -4,7 +4,7 @@ import { apiPost, replyOf } from '#cli/client.ts'
 import { durationMs } from '#cli/duration.ts'
 import { print, printJson, tell } from '#cli/output.ts'
 import { replaceStoredToken } from '#cli/profile.ts'
-import type { rotatedTokenReply } from '#contract/tokens.ts'
+import type { rotatedTokenReply } from '#contract/identity/tokens.ts'
 
 export async function run({ options, words: [id = ''] }: CommandCall): Promise<void> {
   const overlap = durationMs(textOption(options, 'overlap') ?? '0s', '--overlap 24h')

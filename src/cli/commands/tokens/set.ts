@@ -3,7 +3,7 @@ import { textOption, type CommandCall } from '#cli/call.ts'
 import { apiPatch, replyOf } from '#cli/client.ts'
 import { CommandError, EXIT, printJson, tell } from '#cli/output.ts'
 import { limitsText, readLimits } from '#cli/tokens.ts'
-import type { tokenReply } from '#contract/tokens.ts'
+import type { tokenReply } from '#contract/identity/tokens.ts'
 
 const EXAMPLE = 'ergon tokens set tok_… --rate 600 --energy-budget "5 kJ/day"'
 

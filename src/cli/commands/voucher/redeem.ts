@@ -3,7 +3,7 @@ import type { CommandCall } from '#cli/call.ts'
 import { apiPostOnce, replyOf } from '#cli/client.ts'
 import { dollars } from '#cli/money.ts'
 import { print, tell } from '#cli/output.ts'
-import type { voucherReply } from '#contract/payments.ts'
+import type { voucherReply } from '#contract/payments/payments.ts'
 
 export async function run({ options, words: [code = ''] }: CommandCall): Promise<void> {
   const answer = await apiPostOnce(

@@ -3,7 +3,7 @@ import { textOption, type CommandCall } from '#cli/call.ts'
 import { apiPost, replyOf } from '#cli/client.ts'
 import { print, printJson, tell } from '#cli/output.ts'
 import { needed, wordsOf } from '#cli/webhooks.ts'
-import type { webhookWithSecret } from '#contract/webhooks.ts'
+import type { webhookWithSecret } from '#contract/webhooks/webhooks.ts'
 
 const EXAMPLE = '--url https://example.com/events --events balance.low,balance.depleted'
 

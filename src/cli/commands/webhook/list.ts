@@ -3,7 +3,7 @@ import type { CommandCall } from '#cli/call.ts'
 import { apiGet, replyOf } from '#cli/client.ts'
 import { print, printJson, table } from '#cli/output.ts'
 import type { WebhookEntry } from '#cli/webhooks.ts'
-import type { webhookList } from '#contract/webhooks.ts'
+import type { webhookList } from '#contract/webhooks/webhooks.ts'
 
 export async function run({ options }: CommandCall): Promise<void> {
   const list = replyOf<typeof webhookList>(await apiGet(options, '/v1/webhooks'))

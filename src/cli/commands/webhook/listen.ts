@@ -8,8 +8,8 @@ import { apiGet, Unreachable, replyOf } from '#cli/client.ts'
 import { CommandError, EXIT, print, tell } from '#cli/output.ts'
 import { tokenOf } from '#cli/profile.ts'
 import { needed, wordsOf } from '#cli/webhooks.ts'
-import { signedHeaders } from '#contract/webhook-signature.ts'
-import type { EventBody, eventList } from '#contract/webhooks.ts'
+import { signedHeaders } from '#contract/webhooks/webhook-signature.ts'
+import type { EventBody, eventList } from '#contract/webhooks/webhooks.ts'
 import type { ReplyOf } from '#contract/reply-of.ts'
 
 type EventPageReply = Pick<ReplyOf<typeof eventList>, 'data' | 'has_more'>

@@ -4,7 +4,7 @@ import { apiPost, replyOf } from '#cli/client.ts'
 import { durationMs } from '#cli/duration.ts'
 import { CommandError, EXIT, printJson, tell } from '#cli/output.ts'
 import { webhookPath } from '#cli/webhooks.ts'
-import type { webhookReplayed } from '#contract/webhooks.ts'
+import type { webhookReplayed } from '#contract/webhooks/webhooks.ts'
 import type { ReplyOf } from '#contract/reply-of.ts'
 
 const EXAMPLE = 'ergon webhook replay we_… --since 24h'

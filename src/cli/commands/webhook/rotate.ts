@@ -3,7 +3,7 @@ import type { CommandCall } from '#cli/call.ts'
 import { apiPut, replyOf } from '#cli/client.ts'
 import { print, printJson, tell } from '#cli/output.ts'
 import { webhookPath } from '#cli/webhooks.ts'
-import type { webhookWithSecret } from '#contract/webhooks.ts'
+import type { webhookWithSecret } from '#contract/webhooks/webhooks.ts'
 
 export async function run({ options, words: [id = ''] }: CommandCall): Promise<void> {
   const made = replyOf<typeof webhookWithSecret>(await apiPut(options, webhookPath(id, '/secret')))

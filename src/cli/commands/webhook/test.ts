@@ -4,7 +4,7 @@ import type { CommandCall } from '#cli/call.ts'
 import { apiPost, replyOf } from '#cli/client.ts'
 import { CommandError, print, printJson, tellWork } from '#cli/output.ts'
 import { deliveriesOf, needed, outcomeOf, webhookPath, type DeliveryEntry } from '#cli/webhooks.ts'
-import type { webhookDelivery } from '#contract/webhooks.ts'
+import type { webhookDelivery } from '#contract/webhooks/webhooks.ts'
 
 const EXAMPLE = '--endpoint we_… --event balance.low'
 /** An attempt takes 15 s at most. */

@@ -1,7 +1,7 @@
 // One chunk of an OpenAI-shaped stream, or a whole answer, checked. Upstreams lie: what is not of the shape is a fault
 // of the upstream (502), never passed on for the caller's SDK to trip over.
 import { fault } from '#contract/errors.ts'
-import { CHOICES_MAX, INPUTS_MAX } from '#contract/inference-limits.ts'
+import { CHOICES_MAX, INPUTS_MAX } from '#contract/inference/inference-limits.ts'
 import type {
   Delta,
   FinishReason,

@@ -1,5 +1,5 @@
 // The toy in the agent: its setting for the gateway, the operator's operations, and cells that accounts pay for.
-import type { TOY_CONTROL } from '#contract/control/toy.ts'
+import type { TOY_CONTROL } from '#contract/toy/control.ts'
 import type { ControlHandlers } from '#contract/control-operation.ts'
 import type { AgentCore, AgentPart, AgentProduct } from '#node/agent-part.ts'
 import { programCell } from '#node/cell-specs.ts'
