@@ -30,7 +30,7 @@ export type LayoutLimits = {
   /** A folder for the files of archives while they are read. */
   readonly scratch: string
   readonly bytesMax: number
-  /** Of their disk. */
+  /** The room of the disk that has the files. */
   readonly room: DiskRoom
 }
 

@@ -11,6 +11,8 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  truncateSync,
+  writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -20,6 +22,7 @@ import type { LocalReference } from './reference.ts'
 import { createImageStore } from './store.ts'
 import { layerOf, writeLayout } from './testing.ts'
 
+const DISK_BYTES = 64_000_000
 const TEXT = 'hello'.repeat(100_000)
 const ROOM = {
   reserve: async () => true,
@@ -43,8 +46,9 @@ test('an image has all of its bytes after a power cut, or is not there', async (
     for (const path of [folder, after]) spawnSync('umount', [path])
     rmSync(home, { recursive: true })
   })
-  execFileSync('truncate', ['--size', '64M', disk])
-  const isMade = spawnSync('mkfs.ext4', ['-q', disk]).status === 0
+  writeFileSync(disk, '')
+  truncateSync(disk, DISK_BYTES)
+  const isMade = spawnSync('/sbin/mkfs.ext4', ['-q', disk]).status === 0
   if (!isMade || !mounted(disk, folder)) return t.skip('needs root, mkfs.ext4 and loop devices')
   const layout = join(home, 'layout')
   writeLayout(layout, { layers: [await layerOf([{ name: 'app', text: TEXT }])] })

@@ -35,7 +35,7 @@ export const endOlderVersions = (
      where v.version is distinct from n.version and v.version is distinct from n.live_version`,
   )
 
-/** Ends the instances of an account whose versions are kept no more: their images would be nobody's. */
+/** Ends the instances of an account whose versions are kept no more: their images would count nowhere. */
 export const endForgottenVersions = (parts: OlderParts, account: string): Promise<boolean> =>
   endSome(
     parts,

@@ -123,9 +123,7 @@ export function createWorkloads(deps: WorkloadsDeps): Workloads {
           orNone(error)
           return useLive(parts, ...asked)
         })
-        .catch((error: unknown) => {
-          throw error instanceof NotYet ? pullRests() : error
-        }),
+        .catch(orPullRests),
     deploy: (resource, signal, aside) => deployWanted(parts, resource, { signal, aside }),
     stop,
     async remove(id) {
@@ -199,8 +197,8 @@ async function start(
   const tell = (text: string) => line({ resource: id, source, level: 'service', text, isOwn: true })
   const toldPull = () =>
     pulledInTurn(deps, row, ending).catch((error: unknown) => {
-      const told = error instanceof NotYet ? pullRests() : error
-      if (told instanceof ErgonError) tell(told.message)
+      const why = error instanceof NotYet ? pullRests() : error
+      if (why instanceof ErgonError) tell(why.message)
       throw error
     })
   const pulled = knownOf(driver, row) ?? (await toldPull())
@@ -237,6 +235,10 @@ async function pulledInTurn(
   }
   await deps.pulls.run(row.account, pull, signal)
   return present(pulled, 'a pull that did not throw has an image')
+}
+
+function orPullRests(error: unknown): never {
+  throw error instanceof NotYet ? pullRests() : error
 }
 
 const pullRests = () =>
