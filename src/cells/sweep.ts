@@ -105,7 +105,7 @@ function lineageOf(record: LifeRecord, isOurs: (uid: number) => boolean): Lineag
 
 function treeOfFolder(group: string): Tree {
   // Version 1 has no cgroup.kill.
-  const pids = () => readFileSync(join(group, 'cgroup.procs'), 'utf8').split('\n').filter(Boolean)
+  const pids = () => processesOf(group).split('\n').filter(Boolean)
   return {
     isEmpty: () => !hasProcesses(group),
     kill: () => pids().forEach((pid) => signalProcess(Number(pid), 'SIGKILL')),
@@ -114,7 +114,17 @@ function treeOfFolder(group: string): Tree {
   }
 }
 
-const hasProcesses = (group: string) => readFileSync(join(group, 'cgroup.procs'), 'utf8') !== ''
+const hasProcesses = (group: string) => processesOf(group) !== ''
+
+/** A group that has gone has none: an engine removes groups of its own meanwhile. */
+function processesOf(group: string): string {
+  try {
+    return readFileSync(join(group, 'cgroup.procs'), 'utf8')
+  } catch (error) {
+    if (['ENOENT', 'ENODEV'].includes(String((error as NodeJS.ErrnoException).code))) return ''
+    throw error
+  }
+}
 
 function parseRecord(text: string): LifeRecord | undefined {
   // A record cut short by the death of its writer: that process died with its parent.

@@ -190,8 +190,9 @@ function endUnpaid(
     tell: ({ spec }, why) => served.refuse(functionOfCell(spec.name), why),
     async stop({ spec }, why) {
       const id = functionOfCell(spec.name)
-      await functions.stop(id, why.code === 'budget_exhausted' ? 'budget' : 'balance')
-      served.allow(id)
+      const cause = why.code === 'budget_exhausted' ? 'budget' : 'balance'
+      // The next request asks the agent in any case: a refusal that stays would outlast new funds.
+      await functions.stop(id, cause).finally(() => served.allow(id))
     },
   })
 }

@@ -265,8 +265,9 @@ function endUnpaid(
     tell: ({ spec }, why) => served.refuse(workloadOfCell(spec.name), why),
     async stop({ spec }, why) {
       const id = workloadOfCell(spec.name)
-      await workloads.stop(id, why.code === 'budget_exhausted' ? 'budget' : 'balance')
-      served.allow(id)
+      const cause = why.code === 'budget_exhausted' ? 'budget' : 'balance'
+      // The next request asks the agent in any case: a refusal that stays would outlast new funds.
+      await workloads.stop(id, cause).finally(() => served.allow(id))
     },
     async usedUp(cell) {
       await state.query('select hold_by_budget($1)', [workloadOfCell(cell)])
