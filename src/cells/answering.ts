@@ -17,9 +17,13 @@ export async function untilAnswering(
   ended: AbortSignal,
 ): Promise<unknown> {
   const { timeoutMs, progress } = spec.ready
-  for (let seen: string | undefined; ;) {
+  let seen: string | undefined
+  // A start that stands still from its first step on has one such time, not two.
+  const early = setTimeout(() => (seen = progress?.(processes())), timeoutMs / 2)
+  for (;;) {
     const inTime = AbortSignal.any([ended, AbortSignal.timeout(timeoutMs)])
     const answered = await probed(spec, socket, inTime)
+    clearTimeout(early)
     const word = answered === true || ended.aborted ? undefined : progress?.(processes())
     if (word === undefined || word === seen) return answered
     seen = word

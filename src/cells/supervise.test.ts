@@ -104,6 +104,21 @@ test('a cell that does not answer has its time again while its start makes progr
   assert.deepEqual([signal, silent, words[0]], ['SIGKILL', true, 'file 4'])
 })
 
+test('a start that stands still from its first step on has its time once', async (t) => {
+  const ended = Promise.withResolvers<Exit>()
+  let windows = 0
+  const probe = () => {
+    windows++
+    return new Promise<void>(() => undefined)
+  }
+  const ready = { probe, timeoutMs: 200, progress: () => 'file 1' }
+  const more = { ready, ended: (exit: Exit) => ended.resolve(exit) }
+  const cell = supervise({ cleanUp: async () => undefined }, { ...SPEC, ...more })
+  t.after(() => cell.stop())
+  assert.equal((await ended.promise).silent, true)
+  assert.equal(windows, 1)
+})
+
 test('a cell that does not answer is ended after its time where nothing is known of its start', async (t) => {
   const ended = Promise.withResolvers<Exit>()
   const probe = () => Promise.reject(new Error('it is starting up'))

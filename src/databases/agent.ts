@@ -192,8 +192,9 @@ function endUnpaid(
     },
     async stop(cell, why) {
       if (!isServer(cell)) return await jobs.endUnpaid(cell, why)
-      await servers.stop(idOf(cell), why.code === 'budget_exhausted' ? 'budget' : 'balance', why)
-      awake.refuse(idOf(cell), undefined)
+      const cause = why.code === 'budget_exhausted' ? 'budget' : 'balance'
+      // The next start is refused in any case: a refusal that stays would outlast new funds.
+      await servers.stop(idOf(cell), cause, why).finally(() => awake.refuse(idOf(cell), undefined))
     },
   })
 }

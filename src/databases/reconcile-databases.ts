@@ -110,8 +110,8 @@ async function deploy(
   } catch (error) {
     throw isLocked(error) ? locked(error) : (failureBefore(error)?.toFault(resource.name) ?? error)
   } finally {
-    // Once: a script that fails would fail again.
-    if (roles.wantsUpgrade)
+    // Once: a script that fails would fail again. A suspension ends the deployment before its scripts, maybe.
+    if (roles.wantsUpgrade && !signal.aborted)
       await state.query('update databases set wants_upgrade = false where id = $1', [id])
   }
 }

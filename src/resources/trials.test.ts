@@ -114,6 +114,14 @@ test('a trial that waited while another of its account failed rests too', async 
   assert.equal(begins.length, 3)
 })
 
+test('a trial that could not begin yet is no failure', async () => {
+  const trials = createTrials({ restHereMs: 0 })
+  const late = () => Promise.reject(new NotYet())
+  await assert.rejects(trials.run('a', late, signal), NotYet)
+  // A rest after a failure would be a NotYet too.
+  assert.equal(await trials.run('a', async () => true, signal), true)
+})
+
 test('an account has one trial at a time, and the next turn is that of another', async () => {
   const trials = createTrials({ most: 2 })
   const begun: string[] = []

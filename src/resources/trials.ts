@@ -16,7 +16,7 @@ type WaitingTrial = { readonly account: string; readonly begin: () => void }
 export interface Trials {
   /**
    * Does a trial when its turn has come; its result is whether it went well. One that throws went badly, unless nobody
-   * wants its result any more. Throws NotYet while the account rests.
+   * wants its result any more, or it could not begin yet. Throws NotYet while the account rests.
    */
   run(account: string, trial: () => Promise<boolean>, signal: AbortSignal): Promise<boolean>
 }
@@ -77,7 +77,8 @@ export function createTrials({ most = TRIALS_MAX, restHereMs = REST_HERE_MS } = 
         failures.note(account, isFine, beganMs)
         return isFine
       } catch (error) {
-        if (!signal.aborted && !(error instanceof NotWanted)) failures.note(account, false, beganMs)
+        const isNoFailure = error instanceof NotWanted || error instanceof NotYet
+        if (!signal.aborted && !isNoFailure) failures.note(account, false, beganMs)
         throw error
       } finally {
         leaveTurn(account)

@@ -195,6 +195,10 @@ test('no request fails while versions follow each other under load', async () =>
   const clients = Array.from({ length: 4 }, async () => {
     while (!isOver) answers.push(await ask('localhost', path))
   })
+  await eventually(
+    async () => answers,
+    (given) => given.some(({ text }) => text === '1'),
+  )
   for (const version of [2, 3]) {
     await api('POST', '', { name, file: 'index.mjs', source: source(version) })
     await eventually(

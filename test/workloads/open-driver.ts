@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { createLogTail } from '#base/log-tail.ts'
 import type { CellOutlet, Cells } from '#cells/cell.ts'
 import { createCells, type CellsOptions } from '#cells/create-cells.ts'
+import { makeRoomLock } from '#node/room-lock.ts'
 import { createDockerDriver } from '#workloads/docker/docker-driver.ts'
 import { openEngine } from '#workloads/docker/open-engine.ts'
 import type { WorkloadDriver, WorkloadSpec } from '#workloads/driver.ts'
@@ -37,7 +38,9 @@ export const LEFT_VOLUME = { id: 'vol_left', name: 'data', path: '/data', bytes:
 export async function openDriver(given: DriverPlace, others?: Cells): Promise<OpenedDriver> {
   const { where, imageFolder, outlet, engine: socket = '', readyMs = READY_MS } = given
   const cells = others ?? (await createCells(where))
-  mkdirSync(join(where.dataFolder, 'compiled'), { recursive: true })
+  for (const name of ['compiled', 'room'])
+    mkdirSync(join(where.dataFolder, name), { recursive: true })
+  makeRoomLock(where.dataFolder)
   const admit = async () => undefined
   const images = createNodeImages({
     cells,

@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { Secret } from '#base/log.ts'
 import { quiet } from '#postgres/testing.ts'
 import { createServers, type ServersDeps } from './servers.ts'
@@ -61,6 +62,27 @@ test('nobody follows the log of a server before its life is recorded', async (t)
     'others hear of its end',
     'it ends',
   ])
+})
+
+test('no server starts for a client that left while the files were at rest', async (t) => {
+  const steps: string[] = []
+  const cell = {
+    ready: async () => void steps.push('it answers'),
+    stop: async () => void steps.push('it ends'),
+  }
+  const { servers } = open(t, { cell, steps })
+  const resting = Promise.withResolvers<void>()
+  const work = servers.without(DATABASE.id, () => resting.promise)
+  const leaving = new AbortController()
+  const left = servers.use(DATABASE, { cause: 'connection' }, leaving.signal)
+  leaving.abort(new Error('the client is gone'))
+  await assert.rejects(left, /the client is gone/)
+  resting.resolve()
+  await work
+  // A start would have been registered in the turn behind the work.
+  await pause(50)
+  await servers.stop(DATABASE.id, 'suspended')
+  assert.deepEqual(steps, [])
 })
 
 test('a start goes on where its client is gone, and the next client uses the same server', async (t) => {

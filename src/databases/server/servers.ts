@@ -142,9 +142,14 @@ export function createServers(deps: ServersDeps): Servers {
   })
   const use: Servers['use'] = async (database, waker, signal) => {
     signal.throwIfAborted()
-    // The start goes on where its client is gone: the next one would begin a recovery anew.
-    const using = instances.use(database, waker, closing.signal)
-    const { instance, release } = await usedOrLeft(using, signal)
+    const leaving = new AbortController()
+    const leave = () => leaving.abort(signal.reason)
+    signal.addEventListener('abort', leave, { once: true })
+    // A start that has begun goes on where its client is gone: the next one would begin a recovery anew.
+    const begun = () => signal.removeEventListener('abort', leave)
+    const untilBegun = AbortSignal.any([closing.signal, leaving.signal])
+    const using = instances.use(database, waker, untilBegun, begun)
+    const { instance, release } = await usedOrLeft(using, signal).finally(begun)
     return { socketPath: instance.socketPath, release }
   }
   return {

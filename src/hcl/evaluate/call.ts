@@ -28,6 +28,7 @@ export function call(node: CallNode, context: HclContext): HclValue {
     for (const { value, node: argument } of waits) context.budget.made(argument.range, value)
     return unknownOf(
       waits.map(({ value }) => value),
+      node.range,
       context,
     )
   }

@@ -160,9 +160,18 @@ test('no expression explodes: steps, sizes and depths have limits', () => {
 test('a list of items that are not known yet costs steps whenever it is compared or given to a function', () => {
   const steps = '! The expressions of this file take too many steps'
   const unknown = new UnknownValue(['var.secret'])
-  const names = new Map<string, HclValue>([['many', Array.from({ length: 2000 }, () => unknown)]])
+  const wide = new UnknownValue(Array.from({ length: 6000 }, (_, nth) => `database.x.y${nth}`))
+  const names = new Map<string, HclValue>([
+    ['many', Array.from({ length: 2000 }, () => unknown)],
+    ['wide', wide],
+  ])
   holds(
     [
+      ['[for i in range(0, 100) : wide == 1]', steps],
+      ['[for i in range(0, 100) : wide + 1]', steps],
+      ['[for i in range(0, 100) : wide && wide]', steps],
+      ['[for i in range(0, 100) : "${wide}-"]', steps],
+      ['[for i in range(0, 100) : wide]', steps],
       ['many == many', 'unknown(var.secret)'],
       ['[for i in range(0, 2000) : many == many]', steps],
       ['[for i in range(0, 2000) : contains(many, 1)]', steps],
@@ -177,9 +186,15 @@ test('JSON of any depth is read or refused', () => {
     [
       ['jsondecode(deep)', '! jsondecode(): Expected at most 100 lists and objects in each other'],
       ['jsondecode(signs)', '["[[\\"{"]'],
+      [
+        'jsondecode(escaped)',
+        `! jsondecode(): Expected JSON, found something else: Unexpected token '\\', "\\"\\"\\"\\"\\""... is not valid JSON`,
+      ],
     ],
     new Map<string, HclValue>([
       ['deep', deep],
+      // Each of these signs would begin a text without an end.
+      ['escaped', '\\"'.repeat(200_000)],
       ['signs', JSON.stringify(['[["{'])],
     ]),
   )

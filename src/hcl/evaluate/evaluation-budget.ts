@@ -94,6 +94,8 @@ export class EvaluationBudget {
       depth = Math.max(depth, measure.depth)
       isKnown &&= measure.isKnown
       steps += measure.steps
+      // An item may wait for thousands of addresses, and stand in the list ten thousand times.
+      this.spend(range, measure.needs.length)
       for (const need of measure.needs) needs.add(need)
     }
     return { size, depth: depth + 1, isKnown, needs: [...needs], steps }

@@ -1,5 +1,6 @@
 // Signs and operators. Texts that are numbers are taken as numbers, as every HCL does; == compares types too.
 import { HclFault } from '#hcl/diagnostics.ts'
+import type { TextRange } from '#hcl/source-text.ts'
 import type { BinaryOperator, ChainNode, Expression, UnaryNode } from '#hcl/syntax/nodes.ts'
 import { NumericError, type Numeric } from '#hcl/values/numeric.ts'
 import { asNumber, equalValues, kindOf, UnknownValue, type HclValue } from '#hcl/values/value.ts'
@@ -18,7 +19,11 @@ export function evaluateUnary({ operator, operand }: UnaryNode, context: HclCont
 export function evaluateChain({ first, rest, range }: ChainNode, context: HclContext): HclValue {
   const operator = rest[0]?.operator
   if (operator === '&&' || operator === '||')
-    return decide([first, ...rest.map(({ operand }) => operand)], operator === '||', context)
+    return decide(
+      { operands: [first, ...rest.map(({ operand }) => operand)], range },
+      operator === '||',
+      context,
+    )
   if (operator === '==' || operator === '!=') return compareEqual({ first, rest, range }, context)
   return compute({ first, rest, range }, context)
 }
@@ -26,14 +31,18 @@ export function evaluateChain({ first, rest, range }: ChainNode, context: HclCon
 type OperatorChain = Omit<ChainNode, 'kind'>
 
 /** The first operand that decides ends the evaluation. Unknown ones wait for those behind them. */
-function decide(operands: readonly Expression[], decisive: boolean, context: HclContext): HclValue {
+function decide(
+  { operands, range }: { readonly operands: readonly Expression[]; readonly range: TextRange },
+  decisive: boolean,
+  context: HclContext,
+): HclValue {
   const unknown: UnknownValue[] = []
   for (const operand of operands) {
     const flag = flagOf(operand, context)
     if (flag instanceof UnknownValue) unknown.push(flag)
     else if (flag === decisive) return decisive
   }
-  return unknown.length === 0 ? !decisive : unknownOf(unknown, context)
+  return unknown.length === 0 ? !decisive : unknownOf(unknown, range, context)
 }
 
 function compareEqual({ first, rest, range }: OperatorChain, context: HclContext): HclValue {
@@ -42,7 +51,7 @@ function compareEqual({ first, rest, range }: OperatorChain, context: HclContext
     const other = context.evaluate(operand, context)
     const both = [value, other]
     for (const one of both) context.budget.made(range, one)
-    if (both.some((one) => !context.budget.isKnown(one))) return unknownOf(both, context)
+    if (both.some((one) => !context.budget.isKnown(one))) return unknownOf(both, range, context)
     value = equalValues(value, other) === (operator === '==')
   }
   return value
@@ -56,7 +65,7 @@ function compute({ first, rest, range }: OperatorChain, context: HclContext): Hc
     if (left === undefined)
       throw new HclFault(range, `Expected a number before ${operator}, found ${kindOf(value)}`)
     if (left instanceof UnknownValue || right instanceof UnknownValue)
-      value = unknownOf([left, right], context)
+      value = unknownOf([left, right], range, context)
     else {
       context.budget.spend(range, left.steps + right.steps)
       value = calculated(operator, left, right, range)

@@ -14,7 +14,7 @@ export function evaluateTemplate({ parts, range }: TemplateNode, context: HclCon
   for (const part of parts) append(pieces, part, context)
   const unknown = pieces.filter((piece) => piece instanceof UnknownValue)
   return unknown.length > 0
-    ? unknownOf(unknown, context)
+    ? unknownOf(unknown, range, context)
     : context.budget.made(range, pieces.join(''))
 }
 

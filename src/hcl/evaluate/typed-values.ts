@@ -1,5 +1,6 @@
 // Expressions whose value must be of one kind, unless it is not known yet.
 import { HclFault } from '#hcl/diagnostics.ts'
+import type { TextRange } from '#hcl/source-text.ts'
 import type { Expression } from '#hcl/syntax/nodes.ts'
 import type { Numeric } from '#hcl/values/numeric.ts'
 import { asFlag, asNumber, asText, kindOf, UnknownValue } from '#hcl/values/value.ts'
@@ -21,6 +22,16 @@ export const flagOf = typed<boolean>(asFlag, 'true or false')
 export const keyOf = typed<string>(asText, 'a text as the key')
 export const numericOf = typed<Numeric>(asNumber, 'a number')
 
-/** A value that waits for the same addresses as the given values together. */
-export const unknownOf = (values: readonly HclValue[], { budget }: HclContext): UnknownValue =>
-  new UnknownValue([...new Set(values.flatMap((value) => budget.needsOf(value)))])
+/** A value that waits for the same addresses as the given values together. Spends a step for each address. */
+export function unknownOf(
+  values: readonly HclValue[],
+  range: TextRange,
+  { budget }: HclContext,
+): UnknownValue {
+  const needs = values.map((value) => budget.needsOf(value))
+  budget.spend(
+    range,
+    needs.reduce((sum, { length }) => sum + length, 0),
+  )
+  return new UnknownValue([...new Set(needs.flat())])
+}

@@ -58,10 +58,10 @@ function fromJson(json: unknown, depth: number): HclValue {
 const tooDeep = () =>
   new HclArgumentError(`Expected at most ${VALUE_DEPTH_MAX} lists and objects in each other`)
 
-/** Texts are passed over: their signs open nothing. */
+/** Texts are passed over: their signs open nothing. A text without an end is read once, to the end of all. */
 function isTooDeep(text: string): boolean {
   let depth = 0
-  for (const [sign] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/gs)) {
+  for (const [sign] of text.matchAll(/"(?:[^"\\]|\\.)*"?|[[\]{}]/gs)) {
     if (sign === '[' || sign === '{') depth++
     else if (sign === ']' || sign === '}') depth--
     if (depth > READ_DEPTH_MAX) return true
