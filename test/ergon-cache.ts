@@ -15,6 +15,7 @@ import {
 import { join } from 'node:path'
 import { lockFile } from '#base/lock.ts'
 import { nameCompiledFor } from '#cells/compiled.ts'
+import { INSTALL_RECORD, POSTGRES_FOLDER } from '#contract/databases/client-tools.ts'
 import { convertBert } from '#inference/convert/bert.ts'
 import { cachedArtifacts, cachedInstall, PASSWORD, quiet } from '#postgres/testing.ts'
 import { bundleOrSource, COMPILED_FOLDER, pathOf } from '#node/cell-specs.ts'
@@ -183,4 +184,14 @@ function link(name: string, dataFolder: string): void {
     rmSync(join(dataFolder, name), { recursive: true, force: true })
     copy()
   }
+  ownRecord(name, dataFolder)
+}
+
+/** Tests write another choice of PostgreSQL: through a hard link all later products of the run would have that choice. */
+function ownRecord(name: string, dataFolder: string): void {
+  const record = join(dataFolder, name, INSTALL_RECORD)
+  if (name !== POSTGRES_FOLDER || !existsSync(record)) return
+  const text = readFileSync(record)
+  rmSync(record)
+  writeFileSync(record, text)
 }

@@ -8,7 +8,6 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
@@ -70,8 +69,6 @@ async function installOlder(folder: string): Promise<void> {
   await openFolders(work)
   const tree = `${OLDER}-2-pgvector-16-older`
   renameSync(work, join(folder, tree))
-  // Not through the hard link: the cache has the same file.
-  rmSync(join(folder, 'install.json'))
   writeFileSync(join(folder, 'install.json'), JSON.stringify({ rung: 'managed', tree }))
 }
 

@@ -1,15 +1,7 @@
 // A newer PostgreSQL on a node that has databases: its servers run it from their next start on, and db upgrade renews
 // the extensions. The newer one is a copy of the install under another name, whose server says another version.
 import assert from 'node:assert/strict'
-import {
-  chmodSync,
-  cpSync,
-  readFileSync,
-  readlinkSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { chmodSync, cpSync, readFileSync, readlinkSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { passwordKeyOf } from '#databases/logins/passwords.ts'
@@ -55,8 +47,6 @@ exec "$0.real" "$@"
 `,
   )
   chmodSync(program, 0o755)
-  // Not through the hard link: the cache has the same file.
-  rmSync(record)
   writeFileSync(record, JSON.stringify({ ...choice, tree }))
   return `${program}.real`
 }
