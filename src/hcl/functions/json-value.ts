@@ -58,7 +58,7 @@ function fromJson(json: unknown, depth: number): HclValue {
 const tooDeep = () =>
   new HclArgumentError(`Expected at most ${VALUE_DEPTH_MAX} lists and objects in each other`)
 
-/** Texts are passed over: their signs open nothing. A text without an end is read once, to the end of all. */
+/** Texts are passed over: their signs open nothing. A text without a closing quote is passed over once too. */
 function isTooDeep(text: string): boolean {
   let depth = 0
   for (const [sign] of text.matchAll(/"(?:[^"\\]|\\.)*"?|[[\]{}]/gs)) {
