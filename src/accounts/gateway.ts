@@ -29,14 +29,11 @@ import { createMemberReinvite } from './operations/member-reinvite.ts'
 import { createMemberRemove } from './operations/member-remove.ts'
 import { createMemberUpdate } from './operations/member-update.ts'
 import { createAuditList } from './operations/audit-list.ts'
+import { createReceiptCheckpoint } from './operations/receipt-checkpoint.ts'
+import { createReceiptGet } from './operations/receipt-get.ts'
+import { createReceiptKeys, type SignersLabel } from './operations/receipt-keys.ts'
 import { createReceiptList } from './operations/receipt-list.ts'
-import {
-  createReceiptCheckpoint,
-  createReceiptGet,
-  createReceiptKeys,
-  createReceiptTile,
-  type SignersLabel,
-} from './operations/receipt-log.ts'
+import { createReceiptTile } from './operations/receipt-tile.ts'
 import { createTokenCreate } from './operations/token-create.ts'
 import { createTokenList } from './operations/token-list.ts'
 import { createTokenRevoke } from './operations/token-revoke.ts'

@@ -18,12 +18,10 @@ import { createCookies } from './cookies.ts'
 import { createSessionCredential, isSignedIn } from './credential.ts'
 import { createFiles } from './files.ts'
 import { portalHeaders } from './headers.ts'
-import {
-  createLoginApprove,
-  createLoginBegin,
-  createLoginFinish,
-  createLoginGet,
-} from './operations/logins.ts'
+import { createLoginApprove } from './operations/login-approve.ts'
+import { createLoginBegin } from './operations/login-begin.ts'
+import { createLoginFinish } from './operations/login-finish.ts'
+import { createLoginGet } from './operations/login-get.ts'
 import { createDeviceApproval } from './operations/device-approval-create.ts'
 import { createPasskeyAdd } from './operations/passkey-add.ts'
 import { createPasskeyBegin } from './operations/passkey-begin.ts'
@@ -37,16 +35,15 @@ import { createSessionList } from './operations/session-list.ts'
 import { createSessionRemove } from './operations/session-remove.ts'
 import { createTouch } from './operations/session-touch.ts'
 import { createTouchBegin } from './operations/session-touch-begin.ts'
-import {
-  createSessionRecover,
-  createSignInBegin,
-  createSignInFinish,
-} from './operations/sign-in.ts'
-import { createSignUpBegin, createSignUpFinish } from './operations/sign-up.ts'
+import { createSessionRecover } from './operations/session-recover.ts'
+import { createSignInBegin } from './operations/sign-in-begin.ts'
+import { createSignInFinish } from './operations/sign-in-finish.ts'
+import { createSignUpBegin } from './operations/sign-up-begin.ts'
+import { createSignUpFinish } from './operations/sign-up-finish.ts'
 import { portalOriginOf } from './origin.ts'
 import { placesOf } from './page-places.ts'
 import { createPages } from './pages.ts'
-import type { PortalParts } from './parts.ts'
+import type { LoginParts, PortalParts } from './parts.ts'
 import type { PortalSettings } from './settings.ts'
 import { createSite } from './site.ts'
 import { createPace } from './pace.ts'
@@ -98,7 +95,7 @@ function open(core: GatewayCore, { site }: PortalSettings): GatewayPart {
 
 function endpointsOf(
   parts: PortalParts,
-  logins: Pick<Parameters<typeof createLoginBegin>[0], 'portalUrl' | 'ownPorts'>,
+  logins: Pick<LoginParts, 'portalUrl' | 'ownPorts'>,
 ): NonNullable<GatewayPart['endpoints']> {
   const { state, pace, clock } = parts
   const api = { state, pace, clock, ...logins }

@@ -20,3 +20,11 @@ export type PortalParts = {
   /** The kind of money of new accounts. */
   readonly env: 'live' | 'test'
 }
+
+/** The parts of the operations that a command line asks at the API. */
+export type LoginParts = Pick<PortalParts, 'state' | 'pace' | 'clock'> & {
+  /** Undefined where the service has no portal. */
+  readonly portalUrl: string | undefined
+  /** All ports of the installation. */
+  readonly ownPorts: readonly number[]
+}

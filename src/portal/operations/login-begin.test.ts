@@ -5,7 +5,7 @@ import type { OperationCall } from '#http/reply.ts'
 import type { LoginRequest } from '#contract/portal/portal.ts'
 import type { State } from '#state/connect.ts'
 import { networkAsker } from '#portal/waiting.ts'
-import { createLoginBegin } from './logins.ts'
+import { createLoginBegin } from './login-begin.ts'
 
 test('login.begin refuses where the service has no portal, and asks the state nothing', async () => {
   const handle = createLoginBegin({

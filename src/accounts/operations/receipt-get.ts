@@ -1,21 +1,16 @@
-// The log in the API: GET /v1/receipts/{id} for the account that owns the receipt (receipts of unattributed
-// requests are public), and for everybody the keys, checkpoints and tiles that receipts are checked by.
+// GET /v1/receipts/{id}: the receipt for the account that owns it; receipts of unattributed requests are public.
 import type { Posted } from '#ledger/posted.ts'
 import { fault } from '#contract/errors.ts'
 import type { Clock } from '#base/clock.ts'
 import { idTimeMs, isId } from '#base/ids.ts'
 import type { Handler, Reply } from '#http/reply.ts'
-import type { SignerStore } from '#receipts/signer-store.ts'
 import type { Receipts } from '#receipts/prove.ts'
 import { formatReceipt, receiptJson } from '#tlog/proof.ts'
-import { receiptKeysJson } from '#tlog/keys.ts'
-import { parseTilePath } from '#tlog/tiles.ts'
 
 const NOBODY = 'nobody'
 const RETRY_S = 1
 /** Time in which an unknown receipt may still be on its way: requests that are refused share one for a second. */
 const YOUNG_MS = 5000
-const TEXT = 'text/plain; charset=utf-8'
 /** Waits of callers without a token at once: each asks the state for a tick of every gateway. */
 const STRANGERS_MAX = 4
 
@@ -44,7 +39,7 @@ export function createReceiptGet({ receipts, posted, clock }: ReceiptGetDeps): H
     return {
       kind: 'known',
       status: 200,
-      contentType: json ? 'application/json' : TEXT,
+      contentType: json ? 'application/json' : 'text/plain; charset=utf-8',
       body: () => (json ? receiptJson(id, receipt) : formatReceipt(receipt)),
     }
   }
@@ -92,42 +87,3 @@ function receiptIdOf(text: string): string {
     throw fault('receipt_not_found', `Could not find the receipt: "${text.slice(0, 100)}"`)
   return id
 }
-
-/** The signers, labelled honestly: five processes on one host guard against a crash, not against the host's owner. */
-export type SignersLabel = {
-  readonly count: number
-  readonly threshold: number
-  readonly hosts: number
-}
-
-/** With how many of the signers have their share, as far as that is known: `ready`. */
-export const createReceiptKeys =
-  (receipts: Receipts, signers: SignersLabel, ready: SignerStore['ready']): Handler =>
-  async () => {
-    const keys = receiptKeysJson(await receipts.keys())
-    const page = { ...keys, signers: { ...signers, ready: await ready() } }
-    return { kind: 'known', status: 200, body: () => page }
-  }
-
-export const createReceiptCheckpoint =
-  (receipts: Receipts): Handler =>
-  async ({ parameters }) => {
-    const note = await receipts.checkpoint(originOf(parameters))
-    if (note === undefined)
-      throw fault('not_found', 'Could not find the checkpoint: nothing is sealed in that log')
-    return { kind: 'known', status: 200, contentType: TEXT, body: () => note }
-  }
-
-/** `tile/<level>/<index>[.p/<width>]`, as C2SP tlog-tiles lays them out. */
-export const createReceiptTile =
-  (receipts: Receipts): Handler =>
-  async ({ parameters }) => {
-    const id = parseTilePath(`tile/${parameters['*'] ?? ''}`)
-    const tile = id && (await receipts.tile(originOf(parameters), id))
-    if (tile === undefined)
-      throw fault('not_found', 'Could not find the tile: no checkpoint covers it')
-    return { kind: 'known', status: 200, contentType: 'application/octet-stream', body: () => tile }
-  }
-
-const originOf = (parameters: Readonly<Record<string, string>>): string =>
-  `${parameters['log']}/${parameters['shard']}`

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { systemClock } from '#base/clock.ts'
 import { newId } from '#base/ids.ts'
 import type { OperationCall, KnownReply } from '#http/reply.ts'
-import { createReceiptGet } from './receipt-log.ts'
+import { createReceiptGet } from './receipt-get.ts'
 
 test('strangers who ask for what is not there make few waits for the state, and the others one each', async () => {
   const released = Promise.withResolvers<void>()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openLedgerState } from '#ledger/test-state.fixture.ts'
 import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
-import { listAccounts } from './list-accounts.ts'
+import { listAccounts } from './operator-account-list.ts'
 
 test(
   'the day of an account is that of UTC: yesterday is left out',

@@ -1,9 +1,11 @@
-// The alarms as the operator sees them, and their acknowledgement.
+// GET /v1/operator/alarms: each with its finding and the command that shows more.
 import { findingOf } from '#contract/node/alarms.ts'
 import { fault } from '#contract/errors.ts'
 import type { OperatorAlarm } from '#contract/operator/operator.ts'
 import { readListPage, type ListReply } from '#http/list-page.ts'
+import type { Handler } from '#http/reply.ts'
 import type { Queryable } from '#state/connect.ts'
+import { operatorOnly } from '#status/operator/operator-only.ts'
 
 const CURSOR = /^[1-9]\d{0,17}$/
 const AFTER_ALL = '999999999999999999'
@@ -13,8 +15,11 @@ type Row = Omit<OperatorAlarm, 'finding' | 'command' | 'at' | 'acknowledged_at'>
   readonly acknowledged_at: Date | null
 }
 
+export const createOperatorAlarmList = (state: Queryable): Handler =>
+  operatorOnly(state, ({ query }) => listAlarms(state, query()))
+
 /** The page that the query asks for, the newest first. Throws invalid_request. */
-export async function listAlarms(
+async function listAlarms(
   state: Queryable,
   query: URLSearchParams,
 ): Promise<ListReply<OperatorAlarm>> {

@@ -1,7 +1,9 @@
-// The accounts as the operator sees them: their resources and their use, never their contents.
+// GET /v1/operator/accounts: the accounts as the operator sees them: their resources and their use, never their contents.
 import type { OperatorAccount } from '#contract/operator/operator.ts'
 import { idCursor, readListPage, type ListReply } from '#http/list-page.ts'
+import type { Handler } from '#http/reply.ts'
 import type { Queryable } from '#state/connect.ts'
+import { operatorOnly } from '#status/operator/operator-only.ts'
 
 const CURSOR = idCursor('acct')
 
@@ -26,6 +28,9 @@ const LIST = `
   order by a.id desc`
 
 type Row = Omit<OperatorAccount, 'created_at'> & { readonly created_at: Date }
+
+export const createOperatorAccountList = (state: Queryable): Handler =>
+  operatorOnly(state, ({ query }) => listAccounts(state, query()))
 
 /** The page that the query asks for, the newest account first. Throws invalid_request. */
 export async function listAccounts(

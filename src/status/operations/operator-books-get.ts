@@ -1,9 +1,12 @@
-// The books, the signers and the backups, as the state has them.
+// GET /v1/operator/books: the books, the signers and the backups, as the state has them.
 import { present } from '#base/errors.ts'
 import type { OperatorBooks } from '#contract/operator/operator.ts'
+import type { Handler } from '#http/reply.ts'
 import { SIGNERS } from '#signers/wire.ts'
 import type { State } from '#state/connect.ts'
 import { booksCheck, booksFigures } from '#status/metrics/books-figures.ts'
+import { createChargedReader } from '#status/operator/charged-sums.ts'
+import { operatorOnly } from '#status/operator/operator-only.ts'
 
 type Row = {
   states: Record<string, string>
@@ -23,8 +26,13 @@ const FURTHER = `
       where status = 'failed' and ended_at > ledger_now() - interval '7 days') as failed
   from receipt_signers s`
 
+export function createOperatorBooksGet(state: State): Handler {
+  const readCharged = createChargedReader(state)
+  return operatorOnly(state, () => readBooks(state, readCharged))
+}
+
 /** Rejects when the state does not answer. */
-export async function readBooks(
+async function readBooks(
   state: State,
   readCharged: () => Promise<OperatorBooks['charged']>,
 ): Promise<OperatorBooks> {
