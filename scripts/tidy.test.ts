@@ -8,6 +8,7 @@ import { EVENTS } from '#contract/events.ts'
 import { OPERATIONS } from '#contract/operations.ts'
 import { ROUTES } from '#contract/routes.ts'
 import { contractFaults } from './tidy-contract.ts'
+import { errorClassFaults } from './tidy-errors.ts'
 import { figureFaults } from './tidy-figure.ts'
 import { operationFileFaults } from './tidy-operations.ts'
 import { sqlFaults } from './tidy-sql.ts'
@@ -308,5 +309,22 @@ test('operationFileFaults() finds none in this tree, and a file of no operation'
   assert.deepEqual(
     operationFileFaults(planted.map((file) => `${folder}/${file}`)).map(({ path }) => path),
     [`${folder}/find-token.ts`, `${folder}/tokens.ts`],
+  )
+})
+
+test('errorClassFaults() finds none in this tree, and a class of errors that nothing asks for', () => {
+  assert.deepEqual(errorClassFaults(sources, read), [])
+  const planted = 'src/cli/planted.ts'
+  const text = `${HEADER}export class Unasked extends Error {}\nclass Deeper extends ErgonError {}\n`
+  const from = (path: string) => (path === planted ? text : read(path))
+  assert.deepEqual(
+    errorClassFaults([...sources, planted], from).map(({ line, rule }) => [
+      line,
+      rule.slice(0, 39),
+    ]),
+    [
+      [2, 'nothing asks for the class Unasked: thr'],
+      [3, 'nothing asks for the class Deeper: thro'],
+    ],
   )
 })

@@ -5,6 +5,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { proseRatchet, storedCounts } from './prose.ts'
 import { contractFaults, type Fault } from './tidy-contract.ts'
+import { errorClassFaults } from './tidy-errors.ts'
 import { figureFaults } from './tidy-figure.ts'
 import { nameFaults, toldFaults } from './tidy-names.ts'
 import { operationFileFaults } from './tidy-operations.ts'
@@ -359,6 +360,7 @@ function main(): void {
     ...sqlFaults(paths, read, DIRECTIONS),
     ...figureFaults(paths, read),
     ...operationFileFaults(paths),
+    ...errorClassFaults(paths, read),
     ...testNameFaults(paths, read),
     ...proseRatchet(paths, read, storedCounts()),
   ]
