@@ -1,4 +1,4 @@
-// Debian and its kin ship Python without pip. As root there we may mend that; elsewhere we only say so.
+// Debian and its derivatives ship Python without pip. As root there we install pip; elsewhere we only report its absence.
 import { existsSync } from 'node:fs'
 
 import type { Logger } from '#base/log.ts'

@@ -13,7 +13,7 @@ const ATTEMPTS_MAX = 5
 
 /**
  * Takes the exclusive lock of a file, which is made (0600) when it is absent. Without `wait` it throws
- * `locked` when another process holds it; with it, it waits until the signal and throws its reason.
+ * `locked` when another process holds the lock. A call with `wait` waits until the signal, and throws its reason.
  * Node has no flock(2): flock(1) locks our descriptor, which it inherits as its fd 3, and exits; the
  * lock stays, as it is ours too. With `read` the file is there already, and the process needs no right to write it.
  */

@@ -96,7 +96,7 @@ async function put(
   { signal, sizeMax, id = randomUUID() }: PutOptions,
 ): Promise<NewBlob> {
   signal.throwIfAborted()
-  // A write may take long, so it would take long to see that nobody takes it.
+  // Asked before a long upload, which would find only at its end that the store is away.
   if (options.isAway()) await options.asked(options.client.send(probe(options), asking(signal)))
   const checksum = createChecksum()
   let size = 0

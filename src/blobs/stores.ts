@@ -31,7 +31,7 @@ export type OpenBlobStores = {
   readonly local: BlobStore
 }
 
-/** Opens the stores; no upstream is asked, so that one that is away keeps nobody from starting. */
+/** Opens the stores without a request to an upstream, so that a start does not need the upstreams. */
 export async function openBlobStores(
   settings: BlobSettings,
   { log, clock }: { log: Logger; clock: Clock },

@@ -191,7 +191,7 @@ class OneCell implements SupervisedCell {
     }
   }
 
-  /** Not an exit of the cell but a fault here: processes that cannot be ended, say. */
+  /** A fault of the supervisor, such as processes that it cannot end; not an exit of the cell. */
   #fail(error: unknown): void {
     this.#deps.log.error('A cell is given up', { cell: this.spec.name, error })
     this.#stopping.abort()

@@ -325,7 +325,7 @@ export class Session {
 
   #pauseMs(): number {
     if (this.#failures > 0) return Math.min(RETRY_MS_MAX, TICK_MS * 2 ** this.#failures)
-    // An answer that took longer than a session lives makes none fresh: the next one may.
+    // Requests wait for a fresh answer. An answer that took too long is not fresh, so the next tick begins at once.
     if (this.#waiters.length > 0 || this.#again || this.#late.size > 0) return 0
     // A whole tick's worth waits already: resting would cost a third of the possible posts.
     if (this.#pending.length >= this.#recordsMax) return 0

@@ -4,7 +4,7 @@
 create or replace function add_deployment(of_id text, of_account text, of_stack text, of_file text, by_token text, by_request text,
   of_plan text, allows boolean, sealed text, steps jsonb, kept int) returns text language plpgsql as $$
 begin
-  -- Until the transaction ends, so that the running ones are counted one after the other.
+  -- Held to the end of the transaction: two creations at once would each count without the other.
   perform pg_advisory_xact_lock(4207719, hashtext(of_account));
   insert into deployments (id, account, stack, file, token, request, plan, allows_deletion, sealed_input, created_at)
   values (of_id, of_account, of_stack, of_file, by_token, by_request, of_plan, allows, sealed, ledger_now())

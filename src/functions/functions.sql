@@ -22,7 +22,7 @@ begin
   end if;
 end $$;
 
--- Routes requests to the version that answers. Before there is one they wait for the wanted one, unless it failed.
+-- Routes requests to the live version. Without a live version they wait for the wanted version, unless it has failed.
 create or replace function route_function(of_id text) returns void language sql as $$
   select set_routes(of_id, coalesce((
     select jsonb_build_array(jsonb_build_object('path', v.route, 'timeout_s', v.timeout_s,

@@ -127,8 +127,8 @@ export function createFunctions(deps: FunctionsDeps): Functions {
 }
 
 /**
- * Starts a version beside the live one, and makes it live. Resolves with false where it cannot be loaded, and writes down
- * why.
+ * Starts a version beside the live version, and makes it live. Resolves with false for a version that cannot be loaded;
+ * the reason is in its row.
  */
 async function tryVersion(
   {

@@ -54,7 +54,7 @@ function findPythons(folders: readonly string[]): [string, () => Program][] {
 }
 
 /**
- * The runtime of a file: the one that is asked for, else that of the version before, else the first that runs such files.
+ * The runtime of a file: the requested runtime, else that of the version before, else the first that runs such files.
  * Throws runtime_unknown, invalid_request.
  */
 export function chooseRuntime(

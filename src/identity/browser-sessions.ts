@@ -35,8 +35,8 @@ export type OpenedSession = {
 }
 
 /**
- * Opens a session; its text is returned here and nowhere else. `passkey` is the id of the one that was used; without one a
- * recovery code was, and the session is limited. Throws account_deleting where the removal of the account has begun.
+ * Opens a session; its text is returned here and nowhere else. `passkey` is the id of the passkey that was used. Without
+ * it a recovery code was used, and the session is limited. Throws account_deleting where the removal of the account has begun.
  */
 export async function openBrowserSession(
   transaction: Queryable,
@@ -77,7 +77,7 @@ export async function renewSession(
   session: { readonly token: string; readonly account: string; readonly passkey: string },
 ): Promise<{ readonly text: string; readonly epoch: string }> {
   const text = mintSession()
-  // A new text that was never used may not have arrived: then the one before it is still that of the browser.
+  // The browser may never have received a text that was not used yet: it still has the text before.
   await transaction.query(
     `update browser_sessions s set touched_until = ${TOUCHED_UNTIL}, is_limited = false, passkey = coalesce(s.passkey, $2),
        previous_hash = case when s.is_limited then null when s.previous_until is null then coalesce(s.previous_hash, t.hash)

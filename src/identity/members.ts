@@ -69,7 +69,7 @@ export function demandUnbound({ is_bound: isBound, scope }: AskingMember, what: 
     )
 }
 
-/** The roles whose members give `role`, or change those who have it. */
+/** The roles whose members may give `role` to others, or may change members of `role`. */
 export const rolesThat = (right: 'gives' | 'changes', role: MemberRole): MemberRole[] =>
   ROLES.filter((one) => RIGHTS[one][right].includes(role))
 

@@ -27,7 +27,7 @@ export interface Payers {
    * answer, and concurrent callers share a query. Throws not_found, account_suspended, state_unavailable.
    */
   payerOf(account: string): AccountPayer | Promise<AccountPayer>
-  /** It has funds now, or none any more: it is looked up anew. */
+  /** Forgets whether the account has funds: the next call looks it up. */
   forget(account: string): void
 }
 

@@ -9,7 +9,7 @@ import { OPERATOR_ACCOUNT } from './operator-account.ts'
 
 /** Undefined `reason`: the suspension ends. */
 export type SuspensionChange = { readonly account: string; readonly reason: string | undefined }
-/** Records the change for the one who asked for it; the account's own audit log has it in any case. */
+/** Records the change in the audit log of its author; the log of the suspended account always has it. */
 type RecordAsked = (transaction: Queryable) => Promise<void>
 
 /**

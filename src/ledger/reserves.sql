@@ -27,7 +27,7 @@ begin
 end $$;
 
 -- Brings the reserves of a kind of some wallets to the wanted amounts. A reserve grows out of the unleased part, so
--- that running work loses nothing. It holds log_head to its end, so it is for some wallets at a time.
+-- that running work loses nothing. log_head is locked to the end of the transaction, so a call takes few wallets.
 create or replace function fit_reserves(of_kind text, of_wallets text[]) returns void language plpgsql as $$
 begin
   perform from wallets where id = any (of_wallets) order by id for no key update;

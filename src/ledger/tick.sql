@@ -92,7 +92,7 @@ begin
   end if;
 
   update sessions set last_seq = last_seq + fresh, last_tick = (head ->> 'number')::bigint,
-    -- The epoch that the session says it has acted on, not the new one: a revocation waits for it.
+    -- The epoch that the session has acted on, by its own word: a revocation waits until all sessions have reached it.
     epoch = greatest(epoch, (head ->> 'epoch')::bigint),
     until = now_at + interval '2 seconds'
   where id = me.id;
@@ -183,8 +183,8 @@ language sql immutable as $$
 $$;
 
 -- Takes out of the wallets what the new records were settled with, as far as the session's leases cover
--- it: lots first to last, then the balance. One statement for all wallets: one for each had the
--- operator's row written as often as there are wallets, and a thousand of them took longer than all else.
+-- it: lots first to last, then the balance. One statement has all wallets: a statement for each wrote the operator's
+-- row once for each wallet, which took longer than all else with a thousand wallets.
 create or replace function tick_post(spent_wallets text[], spent_amounts numeric[], session_id text)
 returns void language plpgsql as $$
 declare

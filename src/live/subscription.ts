@@ -1,5 +1,5 @@
-// A stream's place at the reader. It takes the newest reading when it is ready for one: a slow client misses readings, and
-// nothing waits for it in memory.
+// The subscription of one stream to the reader. A stream that is ready takes the newest reading: a slow client misses
+// readings, and no queue of readings waits for it in memory.
 import { present, type ErgonError } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import type { WatchedAccount } from './watched-account.ts'

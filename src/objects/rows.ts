@@ -169,7 +169,7 @@ export type PartRow = SqlRow & {
   modified_at: Date
 }
 
-/** The columns of a PartRow, from upload_parts p and blobs b. Nobody reads the bytes by it: it has no checksum. */
+/** The columns of a PartRow, from upload_parts p and blobs b. No read of bytes uses them, so they have no checksum. */
 export const PART_COLUMNS = `p.number, p.size, p.etag, p.checksums, p.encryption, p.modified_at,
   json_build_object('id', b.id, 'location', b.location, 'size', b.size) as blob`
 

@@ -1,4 +1,4 @@
-// The end of a hold: it is captured once a cent of it is spent, else given back a day before the authorisation ends.
+// The end of a hold: the hold is captured once a cent of it is spent, else given back a day before its authorisation ends.
 // Reads of the account's own bill are charged too, so less than a cent is no use.
 import type { Logger } from '#base/log.ts'
 import type { Queryable } from '#state/connect.ts'

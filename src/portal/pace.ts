@@ -1,4 +1,4 @@
-// The pace of those who are not signed in: a network asks so often in a minute, at each gateway.
+// The pace of callers who are not signed in: the limit of requests from a network in a minute, at each gateway.
 import type { Clock } from '#base/clock.ts'
 import { networkOf } from '#base/subnets.ts'
 import type { ClientOf } from '#http/client-of.ts'

@@ -1,5 +1,5 @@
-// Pages and files of the portal as a protocol: the landing page to nobody, the console to those who are signed in, and the
-// files of both. Every path without a dot is a page of the console, which reads the path itself; so are keys of the storage.
+// Pages and files of the portal as a protocol: the landing page for visitors, the console for members who are signed in, and the
+// files of both. Every path without a dot is a page of the console, which reads the path itself. Keys of the storage are pages too.
 import { fault } from '#contract/errors.ts'
 import type { HeaderList } from '#http/energy-headers.ts'
 import type { Exchange } from '#http/exchange.ts'

@@ -197,8 +197,8 @@ async function begin(
 }
 
 /**
- * The signers' key; or another one, which that one names as the next, when the operator ordered it and all five
- * take part. While they do not, the log goes on under the key that there is.
+ * The signers' key. Where the operator ordered a new key and all five signers take part: the new key, which the present key
+ * names as its successor. Until then the log goes on under the present key.
  */
 async function openKey(
   { store, signers, mayMakeKey, log }: SealerDeps,

@@ -46,7 +46,7 @@ export type OpenShard = {
 }
 
 /**
- * The shard to go on with: the last one, or one opened now for one of the three reasons. Throws ErgonError
+ * The shard to go on with: the last shard, or a shard that is opened now for one of the three reasons. Throws ErgonError
  * `signers_unavailable` when too few signers answered to know the last signed head.
  */
 export async function currentShard(known: KnownLog, deps: ShardDeps): Promise<OpenShard> {

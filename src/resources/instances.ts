@@ -1,7 +1,7 @@
 // Instances of one kind of resource: the servers or programs that run for resources on this node. The first use starts
-// an instance, and it ends when nobody has used it for a while. Instances of other keys of a resource, such as versions,
-// run beside it. Nothing else starts or ends one. So none runs, and none
-// starts, for a resource that its account does not want deployed, or during work that needs its files at rest.
+// an instance, which ends after a while without a user. Instances of other keys of a resource, such as versions, run
+// beside it. Nothing else starts or ends an instance. So a resource has no instance while its account does not want it
+// deployed, or during work that needs its files at rest.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
@@ -28,7 +28,7 @@ export interface Instances<R extends Resource, I extends Instance> {
   /**
    * Resolves with the running instance, which runs until the release and a while longer. Waits for the end of an
    * earlier one. Rejects with NotWanted, or with why it did not start or the earlier one did not end. The interval in
-   * which the resource is awake is recorded, with the waker. `begun` is called with one that is not ready yet.
+   * which the resource is awake is recorded, with the waker. `begun` is called with an instance that is not ready yet.
    */
   use(
     resource: R,
@@ -40,7 +40,7 @@ export interface Instances<R extends Resource, I extends Instance> {
   stop(key: string, cause: SleepCause, why?: Error): Promise<void>
   /** Ends all instances of a resource now. */
   stopAll(id: string, cause: SleepCause): Promise<void>
-  /** Ends those of a resource that have other keys, each once nobody uses it. */
+  /** Ends the instances of a resource that have other keys, each after its last use. */
   retireOthers(id: string, keys: ReadonlySet<string>): void
   /** Does work on a resource that nothing runs for: each use waits for the end of the work. */
   without<T>(key: string, work: () => Promise<T>): Promise<T>
@@ -87,7 +87,7 @@ type InstanceEntry<I> = {
   /** The number of the interval that begins with it; undefined where it was not recorded. */
   interval: Promise<string | undefined>
   isReady?: true
-  /** Its end was tried: it may be half gone, so nobody uses it any more. */
+  /** The instance is ending, or its end has failed: it may be half gone, so it is not used again. */
   ending?: SleepCause
   /** For those that wait until it is ready. */
   why?: Error | undefined
@@ -207,7 +207,7 @@ class OwnInstances<R extends Resource, I extends Instance> implements Instances<
     return one
   }
 
-  /** Begun a turn behind the start: a line to those who wait for it leaves at the end of the turn, and is first. */
+  /** Waits for one turn of the loop, so that the line that says where the instance listens leaves before this query. */
   async #interval(instance: Promise<I>, id: string, waker: Waker): Promise<string | undefined> {
     try {
       await instance

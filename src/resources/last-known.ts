@@ -2,9 +2,9 @@
 import { sleep } from '#base/clock.ts'
 
 export interface LastKnown<T> {
-  /** As the state has it. As it was before, where the state does not answer in a second; rejects where it was never known. */
+  /** The value in the state; the last known value when the state does not answer in a second. Rejects when there is neither. */
   read(id: string): Promise<T>
-  /** It has changed: what was known is no answer any more. */
+  /** The value has changed: the last known value is not used again. */
   forget(id: string): void
 }
 

@@ -25,7 +25,7 @@ export type StackWish<Type extends ResourceTypeName> = {
   readonly files: StackFiles
 }
 
-/** The name in the description, what it wants where the description still has it, and the id that was made of it. */
+/** A resource of a stack. `spec` is undefined once the description lacks it, `id` until the resource is made. */
 export type StackTarget<Type extends ResourceTypeName> = {
   readonly account: string
   readonly name: string
@@ -38,9 +38,9 @@ export type FoundResource = {
   readonly attributes: StackAttributes
   /** Values that other resources may refer to, by the names of the type's outputs. */
   readonly outputs: Readonly<Record<string, string>>
-  /** ready: it is as it was asked for last. `failed` has the reason why it will not be. */
+  /** ready: the resource is as the last change wants it. `failed` has the reason why it never will be. */
   readonly progress: 'ready' | 'waiting' | { readonly failed: string }
-  /** Data that goes with it, in words, such as "12 objects". Then it is removed only where that is allowed. */
+  /** Data that a removal deletes, in words, such as "12 objects". Such a resource is removed only with permission. */
   readonly holds?: string | undefined
   /** The part of that data, in words, that goes when a change leaves an attribute out, by attribute. */
   readonly dataOf?: Readonly<Record<string, string>>

@@ -87,7 +87,7 @@ export function forget({ hiding, binding }: Nonces): void {
 
 /**
  * Puts shares together (RFC 9591 §5.3); `shares` are base64, by signer. The signature is checked as a
- * whole; only when it is wrong are the shares checked one by one, to name who gave a wrong one.
+ * whole. Only a wrong signature makes each share be checked, to name the signer of the wrong share.
  */
 export function aggregate(
   group: GroupKey,

@@ -1,5 +1,5 @@
-// The care of workloads, side by side: one workload of an account at a time, and a few accounts at once. One that fails rests
-// as long as the failed care took, and longer after several: it makes neither other accounts nor its own account wait.
+// The care of workloads, side by side: one workload of an account at a time, and a few accounts at once. A workload whose
+// care failed rests for as long as that care took, and longer after several failures, so no other workload waits for it.
 import type { Clock } from '#base/clock.ts'
 import type { Resource } from '#resources/resource.ts'
 

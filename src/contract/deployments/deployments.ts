@@ -51,9 +51,9 @@ export const parseDeploymentRequest = (json: unknown): DeploymentRequest =>
 
 const change = z.object({
   attribute: z.string(),
-  /** Null where it has none, and of hidden attributes. */
+  /** Null for an attribute that is hidden or had no value. */
   before: z.string().nullable(),
-  /** Null where it has none, of hidden attributes, and where it is known only when other resources are made. */
+  /** Null for an attribute that is hidden, gets no value, or gets a value of a resource that is not made yet. */
   after: z.string().nullable(),
   hidden: z.boolean(),
   pending: z.boolean(),
@@ -64,7 +64,7 @@ const planStep = {
   address: z.string(),
   kind: z.string(),
   name: z.string(),
-  /** adopt: it is there already, and the stack has it from now on. keep: it would be deleted, but holds data. */
+  /** adopt: an existing resource becomes one of the stack. keep: the resource holds data, and is not deleted. */
   action: z.enum(['none', 'adopt', 'create', 'update', 'delete', 'keep']),
   /** The place of its block in the file; null where the file leaves it out. */
   line: z.int().nullable(),

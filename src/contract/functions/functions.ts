@@ -43,7 +43,7 @@ export const functionRequest = ownObject({
       'must be a path of letters, digits, ".", "_" and "-", such as /hello',
     )
     .optional(),
-  /** Default: that of the version before, else the newest that runs such files. */
+  /** Default: the runtime of the version before, else the newest runtime for such files. */
   runtime: z.string().max(50).optional(),
   memory: z
     .string()
@@ -132,7 +132,7 @@ export const functionReply = z.object({
   object: z.literal('function'),
   name: z.string(),
   region: z.string(),
-  /** Where it answers; this and what follows is as the live version has it, or the wanted one before any is live. */
+  /** The address. This and the following fields are those of the live version; before the first, of the wanted version. */
   url: z.string(),
   route: z.string(),
   runtime: z.string(),

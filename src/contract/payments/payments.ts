@@ -193,7 +193,7 @@ export const refundReply = z.object({
 
 export const methodRequest = ownObject({
   type: z.literal('card'),
-  /** The processor's token of a card that it has; without it `action.url` of the answer is the page on which the payer gives it one. */
+  /** The token of a card that the processor has. Without a token, the payer enters a card on the page `action.url` of the answer. */
   token: z
     .string()
     .regex(/^pm_[A-Za-z0-9_]{1,100}$/, 'must be a token of the processor, pm_…')

@@ -7,8 +7,8 @@ export const WAKE_CAUSES = ['connection', 'backup', 'change'] as const
 export type WakeCause = (typeof WAKE_CAUSES)[number]
 
 /**
- * Nobody used it for a while; its account suspended it; its energy budget or the balance ended; a change needed it
- * stopped; it did not start; the node stopped.
+ * In this order: no use for a while; suspended by its account; the end of its energy budget; the end of the balance.
+ * Further: a change that needs the resource stopped; a failed start; the stop of the node.
  */
 export const SLEEP_CAUSES = [
   'idle',

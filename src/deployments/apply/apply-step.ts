@@ -1,4 +1,4 @@
-// A step of a deployment: the change of the resource and that of the step are one transaction, so no kill does it twice.
+// A step of a deployment. One transaction changes the resource and marks the step as done, so a kill makes no change twice.
 import { fault } from '#contract/errors.ts'
 import { stackPartOf } from '#deployments/parts.ts'
 import { changedNames } from '#deployments/plan/compare.ts'

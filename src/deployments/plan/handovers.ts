@@ -1,4 +1,5 @@
-// Resources of the description that give up what no two may have, such as a route: they change before the ones that take it.
+// Handovers: a resource of the description gives up a thing that only one may have, such as a route. It changes before the
+// resource that takes the thing.
 import type { StackAttributes, StackParts } from '#resources/stack-part.ts'
 import { fault } from '#contract/errors.ts'
 import { stackPartOf } from '#deployments/parts.ts'

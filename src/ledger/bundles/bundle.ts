@@ -83,7 +83,7 @@ function exceptions(
   return stored
 }
 
-// A value of a derived column that is stored has a mark, so that an empty one is not taken for one that follows.
+// A stored value of a derived column has a mark. Without it an empty text would mean that the value is to be derived.
 const mark = (name: string, value: string) => (name in DERIVED ? `=${value}` : value)
 
 function assemble(head: Head, columns: readonly Buffer[]): Buffer {
@@ -209,7 +209,7 @@ export class Bundle {
   }
 }
 
-/** A column by the places of the charges in the bundle; it lacks those that have no such key. */
+/** A column by the places of its charges in the bundle. Charges without the key have no place in it. */
 type PresentColumn = {
   readonly at: (nth: number) => string | undefined
   /** The first charge with a stored value, of a column that is not derived. */

@@ -14,7 +14,7 @@ export type BundledSpan = {
 
 const HOUR_MS = 3_600_000
 
-/** The whole hours of a span: those that begin in it and end in it. None where both are equal. */
+/** The whole hours of a span, which begin and end in it. There are none where `from` equals `to`. */
 export function wholeHours({ from, to }: { readonly from: Date; readonly to: Date }) {
   const first = Math.ceil(from.getTime() / HOUR_MS) * HOUR_MS
   const last = Math.max(Math.floor(to.getTime() / HOUR_MS) * HOUR_MS, first)

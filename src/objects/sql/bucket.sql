@@ -14,7 +14,7 @@ begin
   return case when not found then 'BucketAlreadyExists' end;
 end $$;
 
--- Holds the lock of the bucket alone; writers of objects hold it shared, and none of them waits for it. Open uploads
+-- Takes the bucket's lock exclusively. Writers of objects take it shared, by a try that does not wait. Open uploads
 -- do not keep a bucket, as at AWS: they end as storage_abort ends an upload. Parts are written without the bucket's lock; the lock of their
 -- upload's row excludes them. `removed` is the number of their parts.
 -- Without scans of the table: these read damaged blocks of other buckets.

@@ -272,7 +272,7 @@ async function parseWebhook(
   return await factsWithMore(sdk, event, env)
 }
 
-/** The event of a hold does not say how long it lives, nor that of a set-up which card it is: both are asked for. */
+/** Asks the processor for what an event lacks: the end of a hold, and the card of a set-up. */
 async function factsWithMore(
   sdk: Stripe,
   event: Stripe.Event,

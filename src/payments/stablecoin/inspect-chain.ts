@@ -37,7 +37,7 @@ type ChainState =
       readonly confirmations: number
       readonly isFinal: boolean
     }
-  /** No block has it: neither the transaction nor, where it is in one, the transfer. */
+  /** No block has the transaction, or its block has the transaction without the transfer. */
   | {
       readonly kind: 'absent'
       readonly isMined: boolean

@@ -69,7 +69,7 @@ export async function watchedPayment(
 }
 
 /**
- * Payments of a network that are due, those that were looked at longest ago first. Accounts take turns, so one with many
+ * Due payments of a network, the least recently inspected first. Accounts take turns, so one with many
  * payments delays no other. Of five turns one is a failed payment's, whose transfer is not expected but may come.
  */
 export async function duePayments(

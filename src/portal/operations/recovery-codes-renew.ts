@@ -17,7 +17,7 @@ export const createRecoveryCodesRenew =
       const { id: member, account } = asking
       await recordAct(transaction, call, { action: 'recovery-codes.renew', target: member })
       const codes = await renewRecoveryCodes(transaction, asking)
-      // Somebody else may have used a code: the session that it opened ends with it.
+      // A thief may have used an old code: the sessions that recovery codes opened end here.
       const ended = await endSessions(transaction, { account, member, own, which: 'limited' })
       return { codes, epoch: ended.epoch }
     })

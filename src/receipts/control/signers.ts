@@ -33,8 +33,8 @@ export const signerHandlers = (deps: Deps): ControlHandlers<typeof RECEIPTS_CONT
 /**
  * Has the signers make another key; answers when the shard of the new key is open. Where three have their share
  * the old key names the new one, and goes then; else what is left of it is set aside. Throws invalid_request, and
- * nothing has changed, while all five have their share or one does not answer. Asked again after it was cut off,
- * it goes on.
+ * nothing has changed, while all five have their share or one does not answer. A call that was cut off goes on when it is
+ * repeated.
  */
 async function newKey({ cells, state, signersFolder }: Deps, signal: AbortSignal) {
   const store = createSignerStore(state)

@@ -108,7 +108,7 @@ function toEndpoint(id: string, rows: readonly Row[], key: Secret): DueEndpoint 
   }
 }
 
-/** None where it is damaged, or of another data folder: other endpoints, and a rotated one, must not wait for it. */
+/** Empty for a secret that is damaged or of another data folder: other endpoints, and its successor, must not wait. */
 function opened(sealed: string, key: Secret, id: string): readonly string[] {
   try {
     return [openSecret(sealed, key, id)]

@@ -29,7 +29,7 @@ export const wokenWords = (
 export const sleptWords = ({ slept_by }: Pick<Interval, 'slept_by'>): string =>
   slept_by === null ? 'it is awake' : SLEPT[slept_by]
 
-/** Nobody could connect after an interval that ended so. */
+/** After such an end the resource refuses connections. */
 const isShut = ({ slept_by }: Interval): boolean =>
   slept_by === 'suspended' || slept_by === 'balance'
 
