@@ -11,7 +11,7 @@ import { SHARDS, type BlobStore } from '#blobs/blob.ts'
 import { createBlobStores } from '#blobs/stores.ts'
 import { whyNoState } from '#postgres/testing-url.ts'
 import { makeBucket, type Store } from '#objects/store.fixture.ts'
-import type { Queryable } from '#state/connect.ts'
+import type { Queryable, State } from '#state/connect.ts'
 import { createDamages, raiseOnce } from '#objects/damage.ts'
 import { createClean } from './clean.ts'
 import { collectGarbage } from './collect-garbage.ts'
@@ -267,4 +267,33 @@ test('damage that two reads meet at once is one alarm', { skip }, async () => {
     { kind: 'page_damaged', alarms: 2 },
   ])
   assert.equal(logged.length, 2)
+})
+
+test('a piece of a round that fails keeps no other piece from its work', { skip }, async () => {
+  await store.state.query('truncate alarms, annotation_garbage')
+  const bucket = await makeBucket(store, 'pieces')
+  const damaged = await putObject(bucket, 'damaged', randomBytes(1000))
+  writeFileSync(fileOf(damaged), randomBytes(1000))
+  const asked: string[] = []
+  const state = {
+    ...store.state,
+    query: (text: string, values?: unknown[]) => {
+      asked.push(text)
+      return store.state.query(text, values)
+    },
+    transaction: () => Promise.reject(new Error('no transaction begins')),
+  } as State
+  const clean = createClean({
+    state,
+    stores: createBlobStores([one]),
+    clock: systemClock,
+    log: createLogger('test', { write: () => {} }),
+  })
+  await assert.rejects(clean(signal), /no transaction begins/)
+  const { rows } = await store.state.query(
+    "select detail ->> 'id' as id from alarms where kind = 'blob_damaged'",
+  )
+  assert.deepEqual(rows, [{ id: damaged.id }])
+  assert.ok(asked.some((text) => text.includes('delete from storage_events')))
+  assert.ok(asked.some((text) => text.includes('delete from uploads')))
 })

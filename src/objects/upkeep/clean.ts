@@ -1,33 +1,27 @@
-// Work of each minute on stored data: removes blobs that no version names and orphans of crashes, and reads a small
-// part of all blobs again.
+// Work of each minute on stored data: cleans the blobs of each store, reads a small part of the rows of the state again, and
+// removes old rows.
 import type { Clock } from '#base/clock.ts'
 import type { Logger } from '#base/log.ts'
-import type { BlobStore } from '#blobs/blob.ts'
 import type { BlobStores } from '#blobs/stores.ts'
 import type { State } from '#state/connect.ts'
-import { createDamages, raiseOnce } from '#objects/damage.ts'
+import { createDamages } from '#objects/damage.ts'
 import { raiseAlarm } from '#state/alarms.ts'
 import { checkFolders, type WrongFolder } from './check-folders.ts'
+import { cleanStore, SCRUB_BYTES_A_MINUTE } from './clean-store.ts'
 import { collectAnnotations } from './collect-annotations.ts'
-import { collectGarbage } from './collect-garbage.ts'
 import { forgetCompletions } from './expire-uploads.ts'
 import { forgetEvents } from './forget-events.ts'
-import { scrub, type Damage } from './scrub.ts'
+import { eachAtOnce, eachInTurn } from './pieces.ts'
 import { ANNOTATIONS, BODIES, scrubRows, type RowPass } from './scrub-rows.ts'
-import { sweepOrphans } from './sweep-orphans.ts'
 
-/** Of one round; what is over waits for the next. */
+/** The most rows of one round. Further rows wait for the next round. */
 const VERSIONS_MAX = 1000
-const GARBAGE_MAX = 10_000
 /** 1,666 a second of each bucket that writes as fast as it can. */
 const EVENTS_MAX = 100_000
-/** 1 GiB an hour is 24 TiB in three years: a disk is read once before it is old. */
-const SCRUB_BYTES_A_MINUTE = 17 * 1024 * 1024
-
 /** A million keys in eight hours. */
 const FOLDERS_A_MINUTE = 2000
 
-/** One round. A piece that fails keeps no other from its work; then the round rejects with its error. */
+/** One round. A piece that fails keeps no other piece from its work. The round rejects with the first error. */
 export function createClean(deps: {
   state: State
   stores: BlobStores
@@ -36,30 +30,7 @@ export function createClean(deps: {
 }): (signal: AbortSignal) => Promise<void> {
   const { state, stores, clock, log } = deps
   const damages = createDamages({ state, log })
-
-  /** One that is away keeps the others waiting for nothing. */
-  async function cleanStore(store: BlobStore, signal: AbortSignal): Promise<void> {
-    await collectGarbage({ state, store }, { limit: GARBAGE_MAX, signal })
-    await sweep(store, signal)
-    const onDamage = ({ found, ...blob }: Damage) => damages.tell(blob, found)
-    await scrub({ state, store }, { bytesMax: SCRUB_BYTES_A_MINUTE, signal, onDamage })
-  }
-
-  async function sweep(store: BlobStore, signal: AbortSignal): Promise<void> {
-    const { location } = store
-    const { found, waiting, isAlarming } = await sweepOrphans({ state, store, clock }, { signal })
-    if (found > 0) log.info('Bodies that no row names go in a week', { location, found, waiting })
-    if (!isAlarming) return
-    log.error('More bodies than a kill leaves are unnamed: is the state older than they are?', {
-      location,
-      waiting,
-    })
-    await raiseOnce(state, 'blobs_unnamed', {
-      location,
-      waiting,
-      at: new Date(clock.wallMs()).toISOString(),
-    })
-  }
+  const blobs = { state, clock, log, damages }
 
   async function scrubState(pass: RowPass, signal: AbortSignal): Promise<void> {
     await scrubRows(state, pass, {
@@ -82,24 +53,28 @@ export function createClean(deps: {
     }
   }
 
-  return async (signal: AbortSignal): Promise<void> => {
-    const ends = await Promise.allSettled(
-      [...stores.values()].map((store) => cleanStore(store, signal)),
-    )
-    for (const pass of [BODIES, ANNOTATIONS])
-      ends.push(...(await Promise.allSettled([scrubState(pass, signal)])))
-    const checking = checkFolders(state, {
+  const checkSomeFolders = (signal: AbortSignal) =>
+    checkFolders(state, {
       rowsMax: FOLDERS_A_MINUTE,
       signal,
       onDamage: tellFolders,
       onUnreadable: (error, place) => damages.tellPage('folders', error, place),
     })
-    ends.push(...(await Promise.allSettled([checking])))
-    await collectAnnotations(state, { limit: VERSIONS_MAX, signal })
+
+  async function forgetOldEvents(): Promise<void> {
     const forgotten = await forgetEvents(state, { nowMs: clock.wallMs(), limit: EVENTS_MAX })
     if (forgotten > 0) log.info('Old events of buckets are kept no longer', { events: forgotten })
-    await forgetCompletions(state, { nowMs: clock.wallMs(), limit: VERSIONS_MAX })
-    const failed = ends.find(({ status }) => status === 'rejected')
-    if (failed?.status === 'rejected') throw failed.reason
   }
+
+  return (signal) =>
+    eachInTurn(signal, [
+      // At once, so that a store which is away delays no other.
+      () => eachAtOnce([...stores.values()].map((store) => cleanStore(store, blobs, signal))),
+      () => scrubState(BODIES, signal),
+      () => scrubState(ANNOTATIONS, signal),
+      () => checkSomeFolders(signal),
+      () => collectAnnotations(state, { limit: VERSIONS_MAX, signal }),
+      forgetOldEvents,
+      () => forgetCompletions(state, { nowMs: clock.wallMs(), limit: VERSIONS_MAX }),
+    ])
 }
