@@ -23,8 +23,8 @@ export const createUnserved =
       throw storageFault('NotImplemented', `${publicName(operation)} is not implemented`)
     const bucket = await access.find(request)
     const { key } = request.body.target
-    const question = { action, ...(key === undefined ? {} : { key }) }
-    if (!access.allows(request, bucket, question)) throw storageFault('AccessDenied')
+    const wanted = { action, ...(key === undefined ? {} : { key }) }
+    if (!access.allows(request, bucket, wanted)) throw storageFault('AccessDenied')
     if (answer !== 'empty') throw storageFault(answer)
     return emptyReply()
   }

@@ -8,7 +8,7 @@ import type { Bucket } from '#objects/types.ts'
 import { createAccess } from '#s3/policy/access.ts'
 import type { StorageRequest } from '#s3/call.ts'
 import type { Parts } from '#s3/parts.ts'
-import { Judging, QUESTION_STEPS, JUDGING_STEPS_MAX } from '#s3/policy/judging.ts'
+import { Judging, ACTION_STEPS, JUDGING_STEPS_MAX } from '#s3/policy/judging.ts'
 import { parsePolicy } from '#s3/policy/policy.ts'
 import { createDeleteObjects } from './delete-objects.ts'
 
@@ -118,8 +118,8 @@ test('DeleteObjects refuses all when a policy made to take long is asked for 100
     const { told, run: remove } = asked([{ Resource }], keys)
     await assert.rejects(remove(), (error: ErgonError) => error.code === 'AccessDenied')
     assert.deepEqual([told.deleted, told.admitted], [0, 1])
-    assert.ok(told.steps <= JUDGING_STEPS_MAX + 2000 * QUESTION_STEPS, String(told.steps))
-    assert.ok(told.stepsAtOnce <= JUDGING_STEPS_MAX + 20 * QUESTION_STEPS, String(told.stepsAtOnce))
+    assert.ok(told.steps <= JUDGING_STEPS_MAX + 2000 * ACTION_STEPS, String(told.steps))
+    assert.ok(told.stepsAtOnce <= JUDGING_STEPS_MAX + 20 * ACTION_STEPS, String(told.stepsAtOnce))
   }
 })
 

@@ -60,7 +60,7 @@ const policy = (effect: string, action: string, principal: string) =>
     'photos',
   )
 const ask = (caller: string | undefined, bucket: Partial<AccessBucket>, more: object = {}) => {
-  const question: AccessCheck = {
+  const check: AccessCheck = {
     caller,
     action: 's3:GetObject',
     bucket: { ...BUCKET, ...bucket },
@@ -70,7 +70,7 @@ const ask = (caller: string | undefined, bucket: Partial<AccessBucket>, more: ob
     judging: new Judging(),
     ...more,
   }
-  return allowedBy(question) !== undefined
+  return allowedBy(check) !== undefined
 }
 
 test('allowedBy() is yes for the owner, no for others, unless a list or policy gives it', () => {

@@ -55,23 +55,23 @@ const OF_OWNER_ALONE: ReadonlySet<string> = new Set([
  * The rule that allows the request; undefined: denied. Throws what evaluatePolicy() throws, and MethodNotAllowed when
  * the policy gives other accounts an action of the owner alone.
  */
-export function allowedBy(question: AccessCheck): AccessReason | undefined {
-  const { caller, action, bucket } = question
-  if (!OF_OWNER_ALONE.has(action)) return allowedByAny(question)
+export function allowedBy(check: AccessCheck): AccessReason | undefined {
+  const { caller, action, bucket } = check
+  if (!OF_OWNER_ALONE.has(action)) return allowedByAny(check)
   if (caller === bucket.owner) return 'owner'
-  if (allowedByAny(question) === undefined) return undefined
+  if (allowedByAny(check) === undefined) return undefined
   throw storageFault('MethodNotAllowed', undefined, {}, { allow: 'OPTIONS' })
 }
 
-function allowedByAny(question: AccessCheck): AccessReason | undefined {
-  const { caller, action, bucket, key, context, judging, isForesight = false } = question
+function allowedByAny(check: AccessCheck): AccessReason | undefined {
+  const { caller, action, bucket, key, context, judging, isForesight = false } = check
   const resource = key === undefined ? bucket.name : `${bucket.name}/${key}`
   const policy = bucket.policy && (isForesight ? atBest(bucket.policy) : bucket.policy)
   const verdict = policy && evaluatePolicy(policy, { caller, action, resource, context, judging })
   if (verdict === 'deny') return undefined
-  if (verdict === 'allow' && !isRestricted(question)) return 'policy'
-  if (ownsTarget(question)) return 'owner'
-  return aclGives(question) ? 'acl' : undefined
+  if (verdict === 'allow' && !isRestricted(check)) return 'policy'
+  if (ownsTarget(check)) return 'owner'
+  return aclGives(check) ? 'acl' : undefined
 }
 
 /** The policy as if all its conditions held for the caller. */
@@ -85,10 +85,10 @@ const atBest = ({ statements }: Policy): Pick<Policy, 'statements'> => ({
 export function mayAllowStranger(
   asked: Pick<AccessCheck, 'action' | 'bucket' | 'judging'>,
 ): boolean {
-  const question = { ...asked, caller: undefined, object: undefined }
+  const check = { ...asked, caller: undefined, object: undefined }
   const { policy } = asked.bucket
-  if (policy !== undefined && mayAllow(policy, question) && !isRestricted(question)) return true
-  return aclGives(question)
+  if (policy !== undefined && mayAllow(policy, check) && !isRestricted(check)) return true
+  return aclGives(check)
 }
 
 /** RestrictPublicBuckets: a public policy then applies only to the owner and to services. */

@@ -46,7 +46,7 @@ export interface Access {
   /** The bucket, without judging. Throws NoSuchBucket. */
   find(request: StorageRequest): Promise<Bucket>
   /** True when the caller could do another action. */
-  allows(request: StorageRequest, bucket: Bucket, question: AccessRequest): boolean
+  allows(request: StorageRequest, bucket: Bucket, wanted: AccessRequest): boolean
 }
 
 /** The attributes that a body or the creation of an upload sets, judged instead of the request's headers. */
@@ -106,13 +106,13 @@ export function createAccess(deps: {
     if (!isSource) note(request, bucket)
     checkOwner(request, bucket, isSource ? SOURCE_OWNER : EXPECTED_OWNER)
     if (found === undefined) {
-      const question = { action: 's3:ListBucket', prefix: key }
-      throw allows(request, bucket, question) ? absent(target) : storageFault('AccessDenied')
+      const wanted = { action: 's3:ListBucket', prefix: key }
+      throw allows(request, bucket, wanted) ? absent(target) : storageFault('AccessDenied')
     }
-    const question = { action, key, versionId, version: found.version, isSource }
-    if (readBody !== undefined && !allows(request, bucket, { ...question, isForesight: true }))
+    const wanted = { action, key, versionId, version: found.version, isSource }
+    if (readBody !== undefined && !allows(request, bucket, { ...wanted, isForesight: true }))
       throw storageFault('AccessDenied')
-    await judge(request, bucket, { ...question, ...(await readBody?.()) })
+    await judge(request, bucket, { ...wanted, ...(await readBody?.()) })
     if (found.version.deleteMarker) throw refuseMarker(found.version, versionId)
     return { bucket, ...found }
   }
@@ -122,7 +122,7 @@ export function createAccess(deps: {
     learn: (bucket: Bucket) => Promise<Partial<AccessRequest> | undefined>,
   ): Promise<Bucket> {
     const bucket = await find(request)
-    await judge(request, bucket, { ...questionOf(request), ...(await learn(bucket)) })
+    await judge(request, bucket, { ...wantedAccess(request), ...(await learn(bucket)) })
     checkRoom(request.body.match.row, bucket)
     return bucket
   }
@@ -150,7 +150,7 @@ export function createAccess(deps: {
   }
 }
 
-const questionOf = ({ body: { match, target } }: StorageRequest): AccessRequest => ({
+const wantedAccess = ({ body: { match, target } }: StorageRequest): AccessRequest => ({
   action: match.action,
   ...(target.key === undefined ? {} : { key: target.key, versionId: versionOf(target) }),
 })
@@ -195,25 +195,25 @@ const OF_PARTS: ReadonlySet<string> = new Set([
 /** Judges an action by all rules of the bucket and the version. */
 const createReasonFor =
   (clock: Clock) =>
-  (request: StorageRequest, bucket: Bucket, question: AccessRequest): AccessReason | undefined => {
+  (request: StorageRequest, bucket: Bucket, wanted: AccessRequest): AccessReason | undefined => {
     const { headers, match, target, client, judging, trace } = request.body
-    judging.question()
-    const { action, key, versionId, version, prefix, isForesight = false } = question
+    judging.addAction()
+    const { action, key, versionId, version, prefix, isForesight = false } = wanted
     const caller = request.caller?.account
-    const requestTags = question.requestTags ?? taggedBy(request)
+    const requestTags = wanted.requestTags ?? taggedBy(request)
     return allowedBy({
       judging,
       caller,
       action,
       key,
-      initiator: question.initiator,
+      initiator: wanted.initiator,
       isForesight,
       bucket: accessBucket(bucket),
       object: version && { owner: version.owner, acl: aclOf(version) },
       context: policyContext({
         action,
         createsObject: action === 's3:PutObject' && !OF_PARTS.has(match.operation),
-        headers: question.headers === undefined ? headers : { ...headers, ...question.headers },
+        headers: wanted.headers === undefined ? headers : { ...headers, ...wanted.headers },
         query: target.query,
         sourceIp: client.address,
         secure: client.isSecure,
@@ -241,11 +241,11 @@ function taggedBy({ body }: StorageRequest): Tags | undefined {
  */
 const createJudge =
   (reasonFor: ReturnType<typeof createReasonFor>, admitTransfer: AdmitTransfer) =>
-  async (request: StorageRequest, bucket: Bucket, question: AccessRequest): Promise<void> => {
-    const by = reasonFor(request, bucket, question)
+  async (request: StorageRequest, bucket: Bucket, wanted: AccessRequest): Promise<void> => {
+    const by = reasonFor(request, bucket, wanted)
     request.body.trace.neededAcl = by === 'acl'
     if (by === undefined) throw storageFault('AccessDenied')
-    if (request.caller === undefined && question.isSource !== true)
+    if (request.caller === undefined && wanted.isSource !== true)
       await admitTransfer(request, bucket, 0)
   }
 

@@ -65,8 +65,8 @@ export type AclCheck = {
 }
 
 /** True when the list or the ownership allows the permission. */
-export function aclAllows(acl: Acl, question: AclCheck): boolean {
-  const { permission, caller, owner, ignorePublic = false } = question
+export function aclAllows(acl: Acl, check: AclCheck): boolean {
+  const { permission, caller, owner, ignorePublic = false } = check
   if (caller !== undefined && caller === owner) return true
   return acl.grants.some(
     (grant) =>

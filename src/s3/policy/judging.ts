@@ -8,13 +8,13 @@ import { storageFault } from '#contract/storage/storage-errors.ts'
  */
 export const JUDGING_STEPS_MAX = 2 * 1024 * 1024
 /** Added for each action and key: a batch judges one or two for each of its keys. */
-export const QUESTION_STEPS = 64 * 1024
+export const ACTION_STEPS = 64 * 1024
 
-type JudgedQuestion = { readonly asked: readonly (string | undefined)[]; readonly holds: boolean }
+type JudgedPart = { readonly asked: readonly (string | undefined)[]; readonly holds: boolean }
 
 export class Judging {
   #left = JUDGING_STEPS_MAX
-  #answers: Map<object, JudgedQuestion> | undefined
+  #answers: Map<object, JudgedPart> | undefined
 
   /** Spends steps. Throws AccessDenied when the budget is used up. */
   spend(steps: number): void {
@@ -24,12 +24,12 @@ export class Judging {
   }
 
   /** Adds the budget of another action or key of the same request. */
-  question(): void {
-    this.#left += QUESTION_STEPS
+  addAction(): void {
+    this.#left += ACTION_STEPS
   }
 
   /** Caches the result of a part of a policy while its values stay the same. */
-  once(part: object, asked: JudgedQuestion['asked'], judge: () => boolean): boolean {
+  once(part: object, asked: JudgedPart['asked'], judge: () => boolean): boolean {
     this.#answers ??= new Map()
     const known = this.#answers.get(part)
     if (known !== undefined && isSame(known.asked, asked)) return known.holds
@@ -39,5 +39,5 @@ export class Judging {
   }
 }
 
-const isSame = (some: JudgedQuestion['asked'], others: JudgedQuestion['asked']): boolean =>
+const isSame = (some: JudgedPart['asked'], others: JudgedPart['asked']): boolean =>
   some.length === others.length && some.every((one, index) => one === others[index])
