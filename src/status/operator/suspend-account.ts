@@ -5,7 +5,10 @@ import { recordAct } from '#identity/audit.ts'
 import { changeSuspension } from '#identity/suspensions.ts'
 import type { State } from '#state/connect.ts'
 
-/** `reason` undefined: the suspension ends. Throws account_not_found. */
+/**
+ * `reason` undefined: the suspension ends. Two accounts have an entry: the suspended one, by changeSuspension(), and the
+ * operator's, whose member asked. Throws as changeSuspension() does.
+ */
 export async function suspendAccount(
   state: State,
   call: OperationCall,
