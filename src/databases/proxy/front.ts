@@ -132,7 +132,7 @@ function createEntrance(
     const role = await identified.catch(refuseCrowded(socket))
     leave()
     marks.mark(payer)
-    limits.known(role.name, address)
+    limits.known(role, address)
     const tooOften = limits.loggedIn(role.database)
     if (tooOften !== undefined) throw new LoginRefusal(socket, tooOften)
     await conversations.converse(socket, role, { parameters, payer })

@@ -17,6 +17,7 @@ const atTime = (proxies = 1) => {
   const clock = { nowMs: 1000, monotonicMs: () => clock.nowMs }
   return { clock, limits: createLoginLimits(clock, proxies) }
 }
+const roleOf = (name: string, account = `acct_of_${name}`) => ({ name, account })
 const times = (count: number, act: () => void) => {
   for (let nth = 0; nth < count; nth++) act()
 }
@@ -74,7 +75,7 @@ test('proxies together have one pace', () => {
 
 test('wrong passwords from everywhere shut out addresses that the database does not know, and no other database', () => {
   const { clock, limits } = atTime()
-  limits.known('u_1', '192.0.2.1')
+  limits.known(roleOf('u_1'), '192.0.2.1')
   const failures =
     DATABASE_FAILURES.burst + (FAILURE_DELAY_MS_MAX / 1000 + 1) * DATABASE_FAILURES.perSecond
   for (let nth = 0; nth < failures; nth++)
@@ -88,7 +89,7 @@ test('wrong passwords from everywhere shut out addresses that the database does 
 
 test('connections without a session are turned away from their address, and from everywhere but where logins came from', () => {
   const { clock, limits } = atTime()
-  limits.known('u_1', '192.0.2.1')
+  limits.known(roleOf('u_1'), '192.0.2.1')
   times(UNSERVED.burst, () => {
     assert.equal(limits.crowded('198.51.100.1'), undefined)
     limits.unserved('198.51.100.1')
@@ -106,8 +107,9 @@ test('connections without a session are turned away from their address, and from
 
 test('logins to one database from many networks make no other database forget those that it knows', () => {
   const { limits } = atTime()
-  limits.known('u_1', '192.0.2.1')
-  for (let nth = 0; nth < 65_536; nth++) limits.known('u_evil', `2001:db8:1:${nth.toString(16)}::1`)
+  limits.known(roleOf('u_1'), '192.0.2.1')
+  for (let nth = 0; nth < 65_536; nth++)
+    limits.known(roleOf('u_evil'), `2001:db8:1:${nth.toString(16)}::1`)
   const failures =
     DATABASE_FAILURES.burst + (FAILURE_DELAY_MS_MAX / 1000 + 1) * DATABASE_FAILURES.perSecond
   for (let nth = 0; nth < failures; nth++) limits.failed('u_1', `198.51.100.${nth}`)
@@ -119,13 +121,28 @@ test('logins to one database from many networks make no other database forget th
   assert.equal(limits.crowded('192.0.2.1'), undefined)
 })
 
+test('databases that an account makes and deletes make no other account forget', () => {
+  const { limits } = atTime()
+  const own = '192.0.2.1'
+  limits.known(roleOf('u_1'), own)
+  for (let nth = 0; nth < 3000; nth++) limits.known(roleOf(`u_many${nth}`, 'acct_many'), own)
+  for (let nth = 0; nth < ALL_UNSERVED.burst; nth++) limits.unserved(`203.0.${nth % 100}.1`)
+  const failures =
+    DATABASE_FAILURES.burst + (FAILURE_DELAY_MS_MAX / 1000 + 1) * DATABASE_FAILURES.perSecond
+  for (const role of ['u_1', 'u_many0', 'u_many2999'])
+    for (let nth = 0; nth < failures; nth++) limits.failed(role, `198.51.100.${nth}`)
+  assert.equal(limits.refusal('u_1', own), undefined)
+  assert.equal(limits.refusal('u_many2999', own), undefined, 'the last databases of an account')
+  assert.equal(limits.refusal('u_many0', own)?.code, '53300', 'the first ones')
+})
+
 test('a network stays known while one of its databases remembers it', () => {
   const { limits } = atTime()
-  for (const role of ['u_1', 'u_2', 'u_2']) limits.known(role, '192.0.2.1')
-  for (let nth = 0; nth < 200; nth++) limits.known('u_2', `198.51.100.${nth}`)
+  for (const role of ['u_1', 'u_2', 'u_2']) limits.known(roleOf(role), '192.0.2.1')
+  for (let nth = 0; nth < 200; nth++) limits.known(roleOf('u_2'), `198.51.100.${nth}`)
   for (let nth = 0; nth < ALL_UNSERVED.burst; nth++) limits.unserved(`203.0.${nth % 100}.1`)
   assert.equal(limits.crowded('192.0.2.1'), undefined)
-  for (let nth = 0; nth < 200; nth++) limits.known('u_1', `198.51.100.${nth}`)
+  for (let nth = 0; nth < 200; nth++) limits.known(roleOf('u_1'), `198.51.100.${nth}`)
   assert.match(limits.crowded('192.0.2.1')?.message ?? '', /from everywhere/)
 })
 

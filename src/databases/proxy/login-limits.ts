@@ -9,6 +9,7 @@ import { bareAddress, networkOf } from '#base/subnets.ts'
 import { isAccountAddress } from '#node/account-address.ts'
 import type { FatalError } from '#wire/messages.ts'
 import { createKnownNetworks } from './known-networks.ts'
+import type { Role } from './roles.ts'
 
 export type LoginPace = { readonly burst: number; readonly perSecond: number }
 
@@ -58,7 +59,7 @@ export interface LoginLimits {
   /** Counts a connection that was let in and came to no session. */
   unserved(address: string | undefined): void
   /** A login of a role from an address: both are known from now on. */
-  known(role: string, address: string | undefined): void
+  known(role: Pick<Role, 'name' | 'account'>, address: string | undefined): void
   /** Why there is no login of a role from an address now. */
   refusal(role: string, address: string | undefined): FatalError | undefined
   /** Counts a wrong password; returns how long the answer waits. */
@@ -94,7 +95,8 @@ export function createLoginLimits(
       unserved.take(hostOf(address))
       allUnserved.take(ALL)
     },
-    known: (role, address) => known.add(hostOf(address), databaseOf(role)),
+    known: ({ name, account }, address) =>
+      known.add(hostOf(address), { database: databaseOf(name), account }),
     refusal(role, address) {
       const host = hostOf(address)
       const database = databaseOf(role)
