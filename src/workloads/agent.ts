@@ -8,6 +8,7 @@ import { WORKLOAD_LOG_LINES_MAX } from '#contract/workloads/workload-limits.ts'
 import type { AgentCore, AgentPart, AgentProduct } from '#node/agent-part.ts'
 import { ingressAddress } from '#node/functions-address.ts'
 import type { ServedResources } from '#node/ingress.ts'
+import { roomLock } from '#node/room-lock.ts'
 import { ownHosts } from '#ingress/own-hosts.ts'
 import { endOpenIntervals } from '#resources/intervals.ts'
 import { createLogKeeper } from '#resources/keep-logs.ts'
@@ -70,7 +71,7 @@ async function open(core: AgentCore): Promise<AgentPart> {
     ownLevel: OWN_LEVEL,
   })
   tellRefusals(core, logs)
-  const volumes = createNodeVolumes(data.at('volumes'))
+  const volumes = createNodeVolumes(data.at('volumes'), roomLock(core.place.dataFolder))
   const workloads = await workloadsOf(core, {
     volumes,
     settings: images,

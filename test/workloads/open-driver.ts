@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { createLogTail } from '#base/log-tail.ts'
 import type { CellOutlet, Cells } from '#cells/cell.ts'
 import { createCells, type CellsOptions } from '#cells/create-cells.ts'
-import { makeRoomLock } from '#node/room-lock.ts'
+import { makeRoomLock, roomLock } from '#node/room-lock.ts'
 import { createDockerDriver } from '#workloads/docker/docker-driver.ts'
 import { openEngine } from '#workloads/docker/open-engine.ts'
 import type { WorkloadDriver, WorkloadSpec } from '#workloads/driver.ts'
@@ -51,7 +51,7 @@ export async function openDriver(given: DriverPlace, others?: Cells): Promise<Op
     passwordFor: async () => undefined,
     servedPorts: [],
   })
-  const volumes = createNodeVolumes(join(where.dataFolder, 'volumes'))
+  const volumes = createNodeVolumes(join(where.dataFolder, 'volumes'), roomLock(where.dataFolder))
   const egress = { outletOf: async () => outlet }
   const deps = { cells, admit, images, volumes, egress, readyMs }
   if (given.name === 'local') return { cells, driver: createCellDriver(deps) }

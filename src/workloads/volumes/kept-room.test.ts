@@ -17,6 +17,9 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { tenantRoomOf } from '#base/tenant-room.ts'
+import { lockFile } from '#base/lock.ts'
+import { makeRoomLock, roomLock, roomLockFolder } from '#node/room-lock.ts'
+import { createKeptRoom } from './kept-room.ts'
 import { createNodeVolumes } from './node-volumes.ts'
 
 const MIB = 1_048_576
@@ -42,6 +45,12 @@ function smallDisk(t: TestContext): string | undefined {
   return folder
 }
 
+function lockIn(disk: string): string {
+  mkdirSync(roomLockFolder(disk))
+  makeRoomLock(disk)
+  return roomLock(disk)
+}
+
 const until = async (holds: () => boolean): Promise<void> => {
   for (const lastMs = performance.now() + WAIT_MS; !holds(); await pause(20))
     assert.ok(performance.now() < lastMs, `not in time: ${holds}`)
@@ -56,7 +65,7 @@ test('a volume can be filled after others have filled the disk as far as they ma
   mkdirSync(join(folder, 'wl_a'), { recursive: true })
   writeFileSync(path, '')
   truncateSync(path, VOLUME_BYTES)
-  const volumes = createNodeVolumes(folder)
+  const volumes = createNodeVolumes(folder, lockIn(disk))
   const ending = new AbortController()
   const keeping = volumes.keepRoom(ending.signal)
   try {
@@ -89,7 +98,7 @@ test('a promise leaves the other products a part of the disk', async (t) => {
   mkdirSync(join(folder, 'wl_a'), { recursive: true })
   const others = openSync(join(disk, 'others'), 'w')
   while (room() > 50 * MIB) writeSync(others, Buffer.alloc(MIB))
-  const volumes = createNodeVolumes(folder)
+  const volumes = createNodeVolumes(folder, lockIn(disk))
   const [least, most] = [(DISK_MIB / 50 - 1) * MIB, 50 * MIB]
   const wanted = { id: 'vol_b', name: 'more', path: '/more', bytes: most }
   await assert.rejects(volumes.assertRoom({ id: 'wl_b', volumes: [wanted] }), {
@@ -116,7 +125,7 @@ test('the room of volumes that are gone is given back', async (t) => {
   if (disk === undefined) return
   const { bavail } = statfsSync(disk)
   const folder = join(disk, 'volumes')
-  const volumes = createNodeVolumes(folder, {
+  const volumes = createNodeVolumes(folder, lockIn(disk), {
     make: async (path) => {
       writeFileSync(path, '')
       truncateSync(path, VOLUME_BYTES)
@@ -135,4 +144,28 @@ test('the room of volumes that are gone is given back', async (t) => {
     ending.abort()
     await keeping
   }
+})
+
+test('room is kept after a pull or a restore that reserves room, and leaves that room', async (t) => {
+  const disk = smallDisk(t)
+  if (disk === undefined) return
+  const folder = join(disk, 'volumes')
+  mkdirSync(folder)
+  const lock = lockIn(disk)
+  const kept = createKeptRoom(folder, lock)
+  t.after(() => kept.close())
+  const before = statfsSync(disk).bavail
+  await using restore = await lockFile(lock, undefined, { read: true })
+  assert.equal(await kept.keep(VOLUME_BYTES), false)
+  assert.deepEqual([kept.bytes, statfsSync(disk).bavail], [0, before], 'no block is taken')
+  // The restore takes the room that it has found free.
+  const others = openSync(join(disk, 'others'), 'w')
+  while (tenantRoomOf(statfsSync(disk)) > 50 * MIB) writeSync(others, Buffer.alloc(MIB))
+  await restore.release()
+  assert.equal(await kept.keep(VOLUME_BYTES), true)
+  assert.ok(kept.bytes > 40 * MIB && kept.bytes <= 50 * MIB, `${kept.bytes} bytes are kept`)
+  // Volumes that fill up give room back at once.
+  await using _ = await lockFile(lock, undefined, { read: true })
+  assert.equal(await kept.keep(MIB), true)
+  assert.equal(kept.bytes, MIB)
 })

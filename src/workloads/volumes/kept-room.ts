@@ -1,8 +1,10 @@
 // Room of the disk that volumes are promised and have not taken yet: blocks of a file without a name, which others find in
-// use. So no other product has to know of the promise. The end of the agent frees them, however that comes, and no copy of
-// the data folder has them.
+// use. So no other product has to know of the promise. Pulls and restores reserve room under the same lock: neither takes
+// what the other one has just found free. The end of the agent frees the blocks, however that comes, and no copy of the data
+// folder has them.
 import { open, rm, statfs, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
+import { lockFile } from '#base/lock.ts'
 import { takeBlocks } from '#node/take-blocks.ts'
 import { promiseRoomOf, tenantRoomOf } from '#base/tenant-room.ts'
 
@@ -11,9 +13,9 @@ export interface KeptRoom {
   readonly bytes: number
   /**
    * Keeps that room, as far as the part of other products is left. Never takes the tenth of the disk that tenants'
-   * writes stop at: volumes that fill up take it meanwhile.
+   * writes stop at: volumes that fill up take it meanwhile. False where another work reserves room now: then again.
    */
-  keep(bytes: number): Promise<void>
+  keep(bytes: number): Promise<boolean>
   close(): Promise<void>
 }
 
@@ -21,27 +23,41 @@ const NAME = '.room'
 /** Less is not worth a call. */
 const STEP_BYTES = 1_048_576
 
-/** The folder is that of the volumes. Rejects where the file system keeps no blocks for a file. */
-export function createKeptRoom(folder: string): KeptRoom {
+/**
+ * The folder is that of the volumes, and the lock that of room-lock.ts. Rejects where the file system keeps no blocks for a
+ * file.
+ */
+export function createKeptRoom(folder: string, lock: string): KeptRoom {
   let file: FileHandle | undefined
   let heldBytes = 0
-  const size = async (bytes: number): Promise<void> => {
+  const size = async (bytes: number): Promise<true> => {
     file ??= await openNameless(join(folder, NAME))
     if (bytes < heldBytes) await file.truncate(bytes)
-    else await allocate(file, heldBytes, bytes - heldBytes)
+    else if (bytes > heldBytes) await allocate(file, heldBytes, bytes - heldBytes)
     heldBytes = bytes
+    return true
   }
+  const wantedOf = async (bytes: number): Promise<number> => {
+    const disk = await statfs(folder)
+    // Other products may use their part: that ends no promise.
+    const moreBytes = Math.min(tenantRoomOf(disk), Math.max(0, promiseRoomOf(disk)))
+    return Math.min(bytes, Math.max(0, heldBytes + moreBytes))
+  }
+  const isWorthIt = (wanted: number): boolean =>
+    Math.abs(wanted - heldBytes) >= STEP_BYTES || (wanted === 0 && heldBytes > 0)
   return {
     get bytes() {
       return heldBytes
     },
     async keep(bytes) {
-      const disk = await statfs(folder)
-      // Other products may use their part: that ends no promise.
-      const moreBytes = Math.min(tenantRoomOf(disk), Math.max(0, promiseRoomOf(disk)))
-      const wanted = Math.min(bytes, Math.max(0, heldBytes + moreBytes))
-      const isStep = Math.abs(wanted - heldBytes) >= STEP_BYTES
-      if (isStep || (wanted === 0 && heldBytes > 0)) await size(wanted)
+      const wanted = await wantedOf(bytes)
+      if (!isWorthIt(wanted)) return true
+      // Volumes that fill up wait for nobody.
+      if (wanted < heldBytes) return await size(wanted)
+      const held = await lockFile(lock, undefined, { read: true }).catch(orLocked)
+      if (held === undefined) return false
+      await using _ = held
+      return await size(Math.max(heldBytes, await wantedOf(bytes)))
     },
     async close() {
       await file?.close()
@@ -49,6 +65,10 @@ export function createKeptRoom(folder: string): KeptRoom {
       heldBytes = 0
     },
   }
+}
+
+function orLocked(error: unknown): undefined {
+  if ((error as { readonly code?: unknown }).code !== 'locked') throw error
 }
 
 async function openNameless(path: string): Promise<FileHandle> {

@@ -11,13 +11,15 @@ import { toolMsOf } from './volume-images.ts'
 
 // More than a disk has.
 const BYTES = 4096 * 1e9
+/** Room is promised here, and its blocks are not taken. */
+const NO_LOCK = '/nowhere'
 
 test('room that a file has is not asked for again, also where its growth was cut off; others have no room', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'ergon-room-'))
   try {
     mkdirSync(join(folder, 'wl_a'))
     const volume = (id: string, bytes: number) => ({ id, name: 'data', path: '/data', bytes })
-    const { assertRoom, lacking } = createNodeVolumes(folder)
+    const { assertRoom, lacking } = createNodeVolumes(folder, NO_LOCK)
     for (const name of ['vol_a.img', 'vol_b.img.growing']) {
       writeFileSync(join(folder, 'wl_a', name), '')
       truncateSync(join(folder, 'wl_a', name), BYTES)
@@ -46,7 +48,7 @@ test('a slow check of a volume holds up neither others nor the room that it was 
     const volume = (id: string, bytes: number) => ({ id, name: 'data', path: '/data', bytes })
     const begun: string[] = []
     const goOn = Promise.withResolvers<void>()
-    const { open } = createNodeVolumes(folder, {
+    const { open } = createNodeVolumes(folder, NO_LOCK, {
       make: async (path) => void begun.push(`make ${path.slice(-9, -4)}`),
       async grow(path) {
         begun.push(`grow ${path.slice(-9, -4)}`)

@@ -39,12 +39,13 @@ const BYTES_PER_MB = 1_000_000
 /** Checks of file systems at once: each reads much of the disk. */
 const GROWTHS_MAX = 4
 
-/** The makers of files are others in tests. */
+/** The lock is that of room-lock.ts. The makers of files are others in tests. */
 export function createNodeVolumes(
   folder: string,
+  lock: string,
   makers: VolumeMakers = { make: makeVolumeImage, grow: growVolumeImage },
 ): NodeVolumes {
-  const kept = createKeptRoom(folder)
+  const kept = createKeptRoom(folder, lock)
   const imageOf = (workload: string, { id }: Pick<WorkloadVolume, 'id'>) =>
     join(folder, workload, id + IMAGE)
   /** The sizes of volumes that are being made or grown. */
@@ -72,8 +73,8 @@ export function createNodeVolumes(
         checks.changed()
         while (!signal.aborted) {
           if (checks.isDue(await statfs(folder))) {
-            await kept.keep(promisedBytes(await filesOf(folder), promises))
-            checks.checked(await statfs(folder))
+            const isKept = await kept.keep(promisedBytes(await filesOf(folder), promises))
+            if (isKept) checks.checked(await statfs(folder))
           }
           await sleep(LOOK_MS, signal).catch(() => undefined)
         }
