@@ -1,4 +1,5 @@
 // Backups of a database as the API shows them, also those of a deleted one.
+import { invariant } from '#base/errors.ts'
 import type { DatabaseRow } from '#databases/find-database.ts'
 import type { BackupListReply, BackupReply } from '#contract/databases/databases.ts'
 import { fault } from '#contract/errors.ts'
@@ -23,26 +24,50 @@ export type BackedUp = {
 /** The earliest first; only the last one may go on until now, which is null. */
 export type RestorableTimes = BackupListReply['restorable'][number]
 
-/** Finds a database by its name, or by its id, which a deleted database keeps. Throws database_not_found. */
+type Asked = { readonly account: string; readonly wanted: string }
+
+/** Deleted databases that a refusal names. */
+const NAMED_MAX = 5
+
+/**
+ * The id of a database that may be deleted: by its id, or by its name. A deleted one keeps its name while it has backups, where no
+ * other one has that name. Throws database_not_found.
+ */
+export async function idOfDatabase(state: Queryable, { account, wanted }: Asked): Promise<string> {
+  const { rows } = await state.query<{ id: string; isClear: boolean }>(
+    `select id, id = $2 or desired <> 'deleted' as "isClear" from resources join databases d using (id)
+     where account = $1 and kind = 'database'
+       and (id = $2 or name = $2 and (desired <> 'deleted' or d.backup_bytes > 0))
+     order by 2 desc, id desc limit $3`,
+    [account, wanted, NAMED_MAX],
+  )
+  const [found, next] = rows
+  const shown = `"${wanted.slice(0, 100)}"`
+  if (found === undefined)
+    throw fault('database_not_found', `Could not find the database: ${shown}`)
+  if (found.isClear || next === undefined) return found.id
+  const ids = rows.map(({ id }) => id).join(', ')
+  throw fault(
+    'database_not_found',
+    `Could not find one database: several deleted ones are ${shown}; name one by its id: ${ids}`,
+  )
+}
+
+/** A database that may be deleted, with its backups. Throws database_not_found. */
 export async function findBackedUp(
   state: Queryable,
-  {
-    account,
-    wanted,
-    keptMs,
-  }: { readonly account: string; readonly wanted: string; readonly keptMs: number },
+  { keptMs, ...asked }: Asked & { readonly keptMs: number },
 ): Promise<BackedUp> {
+  const id = await idOfDatabase(state, asked)
   const { rows } = await state.query<BackedUp & { readonly restorable: readonly TextTimes[] }>(
     `select n.id, n.name, d.size_bytes::text, n.wanted, n.actual, d.backup_bytes::text, log_lost_from(n.id),
-       (first_backup(n.id, $3)).ended_at as restorable_from, restorable_json(n.id, $3) as restorable
-     from resources n join databases d using (id)
-     where n.account = $1 and n.kind = 'database'
-       and (n.id = $2 or n.name = $2 and n.desired <> 'deleted')`,
-    [account, wanted, keptMs],
+       (first_backup(n.id, $2)).ended_at as restorable_from, restorable_json(n.id, $2) as restorable
+     from resources n join databases d using (id) where n.id = $1`,
+    [id, keptMs],
   )
   const [found] = rows
-  if (found !== undefined) return { ...found, restorable: found.restorable.map(timesOf) }
-  throw fault('database_not_found', `Could not find the database: "${wanted.slice(0, 100)}"`)
+  invariant(found !== undefined, `A database has a row: ${id}`)
+  return { ...found, restorable: found.restorable.map(timesOf) }
 }
 
 /** As PostgreSQL writes times in JSON. */

@@ -116,3 +116,41 @@ test(
     )
   },
 )
+
+test(
+  'the energy of a deleted database is answered by its id, and by its name while it alone has backups',
+  { skip: whyNoState() },
+  async () => {
+    await using server = await openTestUrl()
+    await using state = await openLedgerState(server.of, 2)
+    await addTestAccount(state, { id: ACCOUNT, env: 'test', lowWater: 0n })
+    const get = createDatabaseEnergy({ state, now: () => FIRST_MS })
+    const ask = async (database: string): Promise<string> => {
+      const query = () => new URLSearchParams({ from: at(FIRST_MS), to: at(FIRST_MS + HOUR_MS) })
+      const asked = { caller: { account: ACCOUNT }, parameters: { database }, query }
+      const reply = (await get(asked as unknown as OperationCall)) as unknown as {
+        body: () => string
+      }
+      return (JSON.parse(reply.body()) as Energy).energy_nj
+    }
+    const remove = async (id: string, bytes: number) => {
+      await state.query('update databases set backup_bytes = $2 where id = $1', [id, bytes])
+      await state.query('select delete_database($1)', [id])
+    }
+    const first = await newDatabase(state)
+    await remove(first, 100)
+    const operation = 'database.standing'
+    await charge(state, 0, [{ resource: first, operation, endMs: FIRST_MS + 1 }])
+    assert.deepEqual([await ask(first), await ask('notes')], ['1', '1'])
+    // Another one of the name is meant by the name, and then none of two.
+    const second = await newDatabase(state)
+    assert.deepEqual([await ask(first), await ask('notes')], ['1', '0'])
+    await remove(second, 100)
+    const names = { code: 'database_not_found', message: new RegExp(`${second}, ${first}$`) }
+    await assert.rejects(ask('notes'), names)
+    await state.query('update databases set backup_bytes = 0')
+    await assert.rejects(ask('notes'), { code: 'database_not_found', message: /: "notes"$/ })
+    assert.equal(await ask(first), '1')
+    await assert.rejects(ask('db_none'), { code: 'database_not_found' })
+  },
+)

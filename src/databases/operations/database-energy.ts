@@ -1,12 +1,12 @@
 // GET /v1/databases/{id or name}/energy?from&to&by: the charges of its server, its sessions at the proxy, its
-// backups and its stored bytes, summed.
+// backups and its stored bytes, summed. Also of a deleted database, whose last backups are still charged.
 import { DATABASE_ENERGY_DAYS_MAX, ENERGY_STEPS } from '#contract/databases/databases.ts'
 import { fault } from '#contract/errors.ts'
-import { SHOWN_DATABASES } from '#databases/find-database.ts'
+import { idOfDatabase } from '#databases/backups/find-backup.ts'
 import { readTime } from '#http/read-time.ts'
 import { LIMITED } from '#databases/limited-operations.ts'
 import type { Handler } from '#http/reply.ts'
-import { askedResource } from '#http/resource-operations.ts'
+import { callerOf } from '#identity/principal.ts'
 import {
   energyFigures,
   shownEnergy,
@@ -23,7 +23,9 @@ const OPERATIONS = [...LIMITED, 'database.standing'] as const
 export const createDatabaseEnergy =
   ({ state, now }: { readonly state: State; readonly now: () => number }): Handler =>
   async (call) => {
-    const { id: resource, account } = await askedResource(SHOWN_DATABASES, state, call)
+    const { account } = callerOf(call)
+    const wanted = call.parameters['database'] ?? ''
+    const resource = await idOfDatabase(state, { account, wanted })
     const { from, to, by } = readSpan(call.query(), now())
     const span = { account, resource, operations: OPERATIONS, from, to }
     const rows = await inSnapshot(state, (snapshot) => sumResource(snapshot, span, by))
