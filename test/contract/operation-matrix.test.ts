@@ -259,7 +259,9 @@ function unpaidOperation(route: Route, row: Row): void {
       ...callers.depleted,
       ...bodyOf(row),
     })
-    assert.ok((row.statuses ?? [200]).includes(answer.status), answer.text)
+    const isNone = row.others !== undefined && row.depleteds === undefined
+    const statuses = isNone ? [404] : (row.statuses ?? [200])
+    assert.ok(statuses.includes(answer.status), answer.text)
     if (row.isStreamed !== true) assertOfNobody(answer)
   })
   test('answers an account that has used its free tier, at the cost of nobody', async () => {

@@ -1,9 +1,9 @@
 // Databases: PostgreSQL 16 with pgvector, one server for each database.
-import { withoutModel, backgroundWork } from '#contract/operation.ts'
+import { withoutModel, ownView, backgroundWork } from '#contract/operation.ts'
 import { defineProduct } from '#contract/product.ts'
 
 const database = { ...withoutModel, service: 'databases', remembered: true } as const
-const view = { ...database, scope: 'read', remembered: false, answeredDeleting: true } as const
+const view = { ...database, ...ownView, remembered: false } as const
 /** Makes or shows a password: at the portal a person confirms it with a passkey. */
 const secret = { ...database, scope: 'deploy', needsTouch: true } as const
 
@@ -19,7 +19,12 @@ export const DATABASES = defineProduct({
     'database.intervals': view,
     'database.queries': view,
     'database.query': { ...database, scope: 'deploy' },
-    'database-query.ceiling': view,
+    'database-query.ceiling': {
+      ...database,
+      scope: 'read',
+      remembered: false,
+      answeredDeleting: true,
+    },
     'database.delete': { ...database, scope: 'deploy' },
     'database-role.list': view,
     'database-role.create': { ...secret, idempotent: true },

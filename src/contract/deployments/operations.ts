@@ -1,9 +1,9 @@
 // Deployments: description files, compared with the existing resources and applied.
-import { backgroundWork, withoutModel } from '#contract/operation.ts'
+import { backgroundWork, ownView, withoutModel } from '#contract/operation.ts'
 import { defineProduct } from '#contract/product.ts'
 
 const own = { ...withoutModel, service: 'deployments', remembered: true } as const
-const view = { ...own, scope: 'read', remembered: false, answeredDeleting: true } as const
+const view = { ...own, ...ownView, remembered: false } as const
 
 export const DEPLOYMENTS = defineProduct({
   operations: {

@@ -1,9 +1,9 @@
 // Functions: code of accounts that runs in cells of its own, woken by requests to its route.
-import { withoutModel, backgroundWork } from '#contract/operation.ts'
+import { withoutModel, ownView, backgroundWork } from '#contract/operation.ts'
 import { defineProduct } from '#contract/product.ts'
 
 const own = { ...withoutModel, service: 'functions', remembered: true } as const
-const view = { ...own, scope: 'read', remembered: false, answeredDeleting: true } as const
+const view = { ...own, ...ownView, remembered: false } as const
 const change = { ...own, scope: 'deploy' } as const
 /** Code that runs with the sealed variables, and at the live routes, outlives the session that asked for it. */
 const code = { ...change, needsTouch: true } as const

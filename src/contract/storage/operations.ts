@@ -1,5 +1,5 @@
 // Object storage: its S3 operations, and addresses that are signed for one object.
-import { type Operation, withoutModel, backgroundWork } from '#contract/operation.ts'
+import { type Operation, ownView, withoutModel, backgroundWork } from '#contract/operation.ts'
 import { defineProduct } from '#contract/product.ts'
 import { STORAGE_OPERATIONS } from './s3-operations.ts'
 
@@ -14,7 +14,7 @@ const S3_OPERATIONS = Object.fromEntries(
 export const STORAGE = defineProduct({
   operations: {
     ...S3_OPERATIONS,
-    'storage.buckets': { ...withoutModel, service: 'storage', scope: 'read', remembered: true },
+    'storage.buckets': { ...ownView, service: 'storage', remembered: true },
     'presign.create': { ...withoutModel, service: 'storage', scope: 'read', remembered: true },
     /** No request: lines of an access log become an object. */
     'storage.log-delivery': backgroundWork('storage'),

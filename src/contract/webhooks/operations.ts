@@ -1,17 +1,17 @@
 // Webhooks: events of an account, sent to addresses of its choice.
-import { withoutModel, backgroundWork } from '#contract/operation.ts'
+import { withoutModel, ownView, backgroundWork } from '#contract/operation.ts'
 import { defineProduct } from '#contract/product.ts'
 
 const webhook = { ...withoutModel, service: 'webhooks', remembered: true } as const
 /** Makes a secret: at the portal a person confirms it with a passkey. */
 const secret = { ...webhook, scope: 'deploy', needsTouch: true } as const
-const view = { ...webhook, scope: 'read', remembered: false, answeredDeleting: true } as const
+const view = { ...webhook, ...ownView, remembered: false } as const
 
 export const WEBHOOKS = defineProduct({
   operations: {
     /** Without Idempotency-Key: a stored answer would keep the secret. A second endpoint of the same url is refused. */
     'webhook.create': secret,
-    'webhook.list': { ...view, answeredUnpaid: true },
+    'webhook.list': view,
     'webhook.get': view,
     /** Another address gets all further events, after the session too. */
     'webhook.update': { ...webhook, scope: 'deploy', needsTouch: true },
@@ -21,7 +21,7 @@ export const WEBHOOKS = defineProduct({
     'webhook.replay': { ...webhook, scope: 'deploy', idempotent: true },
     'webhook.log': view,
     /** The events that say that the balance is empty must be found. */
-    'event.list': { ...view, answeredUnpaid: true },
+    'event.list': view,
     /** No request: the deliveries of an account, by the minute. */
     'webhook.delivery': backgroundWork('webhooks'),
   },

@@ -1,9 +1,9 @@
 // Workloads: images of accounts that run as containers, woken by requests to their hosts or kept running.
-import { withoutModel, backgroundWork } from '#contract/operation.ts'
+import { withoutModel, ownView, backgroundWork } from '#contract/operation.ts'
 import { defineProduct } from '#contract/product.ts'
 
 const own = { ...withoutModel, service: 'workloads', remembered: true } as const
-const view = { ...own, scope: 'read', remembered: false, answeredDeleting: true } as const
+const view = { ...own, ...ownView, remembered: false } as const
 const change = { ...own, scope: 'deploy' } as const
 /** Code that runs with the sealed variables, and at the live routes, outlives the session that asked for it. */
 const code = { ...change, needsTouch: true } as const
