@@ -26,11 +26,18 @@ const barred = <T>(
 /** Waits until a backup is done. Throws a CommandError with the reason of a failed one. */
 export const waitForBackup = (options: GlobalOptions, name: string, id: string): Promise<Backup> =>
   barred(`The backup goes on: ergon db backup list ${name}`, options, async (bar) => {
+    let shown: string | null = null
     for (;;) {
       const backup = replyOf<typeof backupReply>(await apiGet(options, backupsPath(name, id)))
       if (backup.status === 'done') return backup
       if (backup.status === 'failed')
         throw new CommandError(`Could not back up ${name}: ${backup.reason}`, EXIT.failed)
+      const { reason } = backup
+      if (reason !== null && reason !== shown) {
+        bar.erase()
+        tellStep(options, `backup of ${name}: ${reason}`)
+      }
+      shown = reason
       bar.show(`backup of ${name}`, backup.done_bytes, backup.total_bytes ?? undefined)
       await sleep(LOOK_MS)
     }
@@ -51,6 +58,7 @@ export async function makeFrom(
   const { name } = made
   const what = `restore of ${name}`
   let shownWords: string | undefined
+  let shownReason: string | null = null
   const database = await barred(
     `The service goes on: ergon db show ${name}`,
     options,
@@ -65,6 +73,9 @@ export async function makeFrom(
         if (words !== undefined) bar.erase()
         if (words !== undefined && words !== shownWords) tellStep(options, `${what}: ${words}`)
         shownWords = words
+        const { reason } = found
+        if (reason !== null && reason !== shownReason) tellStep(options, `${what}: ${reason}`)
+        shownReason = reason
         await sleep(LOOK_MS)
       }
     },

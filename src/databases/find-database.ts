@@ -17,6 +17,8 @@ export type DatabaseRow = ShownResource & {
   readonly actual: DatabaseReply['status'] | 'crash_loop'
   readonly role: string
   readonly revision: number
+  /** Why the copy of its restore waits for its next try. */
+  readonly restore_reason: string | null
   readonly restore_step: NonNullable<DatabaseReply['restore']>['step'] | null
   readonly restored_bytes: string | null
   readonly restore_bytes: string | null
@@ -33,14 +35,14 @@ export const SHOWN_DATABASES = shownResources<DatabaseRow, GatewaySettings, Data
   columns: `d.size_bytes::text, d.stored_bytes::text, d.wal_bytes::text, d.is_full,
     d.postgres_version, d.vector_version, d.extensions, d.wants_upgrade, r.name as role, r.revision,
     case when s.is_recovered then 'checks' when s.status = 'unpacked' then 'log' when s.status <> '' then 'copy' end
-      as restore_step, s.done_bytes::text as restored_bytes, s.total_bytes::text as restore_bytes,
+      as restore_step, s.reason as restore_reason, s.done_bytes::text as restored_bytes, s.total_bytes::text as restore_bytes,
     i.from_at as awake_from, i.to_at as awake_to, i.woken_by, i.role as woken_role, i.slept_by`,
   joins: `join databases d using (id) join database_roles r on r.database = n.id and r.label = 'owner'
     left join database_restores s on s.database = n.id and s.status in ('wanted', 'running', 'unpacked')
     left join lateral (select * from resource_intervals where resource = n.id
       order by id desc limit 1) i on true`,
   replyOf: (row, { host, port }) => ({
-    ...sharedFields(row),
+    ...sharedFields({ ...row, reason: row.reason ?? row.restore_reason }),
     object: 'database',
     size_bytes: Number(row.size_bytes),
     stored_bytes: Number(row.stored_bytes),

@@ -325,7 +325,7 @@ export const backupReply = z.object({
   /** nightly: kept as long as a time of the retention needs it; manual: until it is deleted. */
   kind: z.enum(['nightly', 'manual']),
   status: z.enum(['wanted', 'running', 'done', 'failed']),
-  /** Why it failed. */
+  /** Why it failed; while it is wanted, why it is tried again. */
   reason: z.string().nullable(),
   /** Of the files that were read, and of all; null before it begins. */
   done_bytes: z.int(),

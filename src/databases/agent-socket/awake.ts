@@ -66,10 +66,12 @@ export const LOGIN_PARAMETER = 'login'
 export const RUNNING_PATH = '/running'
 /** The answer is the certificate of the endpoint. */
 export const CERTIFICATE_PATH = '/certificate'
+/** The hint of a refusal that passes by itself. */
+export const SOON = 'Try again in a few seconds.'
 const AWAY: FatalError = {
   code: '57P03',
   message: 'the database cannot be started now',
-  hint: 'Try again in a few seconds.',
+  hint: SOON,
 }
 
 /** A server that waits for the end of its own last life, and then recovers from a crash. */

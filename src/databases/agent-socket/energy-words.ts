@@ -1,5 +1,6 @@
 // Messages for clients of a database whose energy is not paid, or whose energy budget is nearly used up.
 import { ErgonError } from '#base/errors.ts'
+import { SOON } from './awake.ts'
 import type { FatalError } from '#wire/messages.ts'
 
 /** The account cannot pay. */
@@ -18,7 +19,7 @@ export const budgetUsed = (name: string): FatalError => ({
 const UNHELD: FatalError = {
   code: '57P03',
   message: 'the energy of the database cannot be charged now',
-  hint: 'Try again in a few seconds.',
+  hint: SOON,
 }
 
 /** The words for an error of charging, of the database with this name; undefined for another error. */

@@ -2,12 +2,13 @@
 import { isUnpaidReason, UNPAID_WORDS } from '#contract/resources/passing-reasons.ts'
 import type { FatalError } from '#wire/messages.ts'
 import type { HeldFor } from '#resources/resource.ts'
+import { SOON } from './awake.ts'
 import { budgetUsed, UNPAID } from './energy-words.ts'
 
 export const STARTING: FatalError = {
   code: '57P03',
   message: 'the database system is starting up',
-  hint: 'Try again in a few seconds.',
+  hint: SOON,
 }
 
 /** Its server does not start. */

@@ -1,11 +1,11 @@
 // A copy of the files of a database, by its server: awake for that long, whatever its sessions do.
 import { copyFiles } from './copy-files.ts'
 import type { BackupJob, WorkDeps } from './job.ts'
-import { BackupFault } from './plan.ts'
+import { PassingFault } from './plan.ts'
 import { openProgress } from './progress.ts'
 import { reachLog, storeLog, wakeServer } from './woken-server.ts'
 
-/** Throws a BackupFault, NotAwake, and the errors of copyFiles(). */
+/** Throws a PassingFault, NotAwake, and the errors of copyFiles(). */
 export async function backUp(
   deps: WorkDeps,
   { id, database }: BackupJob,
@@ -24,13 +24,14 @@ export async function backUp(
       { id },
     )
     const from = { backup: id, address }
-    const { timeline, begin, end, bytes } = await copyFiles(deps, from, progress.report, signal)
+    const until = AbortSignal.any([signal, progress.still])
+    const { timeline, begin, end, bytes } = await copyFiles(deps, from, progress.report, until)
     await reachLog(deps, database, { position: end, signal })
     const { rowCount: lost } = await state.query(
       'select from database_log_gaps where database = $1 and from_lsn < $3 and to_lsn > $2',
       [database, begin, end],
     )
-    if (lost > 0) throw new BackupFault('a part of the log that it needs was lost')
+    if (lost > 0) throw new PassingFault('a part of the log that it needs was lost')
     await state.query(
       `update database_backups set status = 'done', timeline = $2, begin_lsn = $3, end_lsn = $4,
          done_bytes = $5, total_bytes = $5, ended_at = ledger_now() where id = $1`,

@@ -31,6 +31,7 @@ export async function copyFiles(
 ): Promise<FilesCopied> {
   await using replication = await openReplication(from.address)
   const copy = replication.copy(COPY)
+  signal.addEventListener('abort', () => copy.fail(signal.reason), { once: true })
   const bytes = bytesOf(copy.messages, report)
   for (let number = 0, next = await bytes.next(); next.done !== true; number++) {
     async function* piece(): AsyncGenerator<Buffer> {

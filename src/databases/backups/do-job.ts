@@ -1,22 +1,11 @@
 // One backup or restore in its process. It may begin anew after a kill: what an earlier attempt stored is given up first.
-import { ErgonError } from '#base/errors.ts'
-import { NotAwake } from '#databases/agent-socket/awake.ts'
-import { fatalText } from '#databases/agent-socket/energy-words.ts'
 import { backUp } from './back-up.ts'
-import {
-  TRY_AGAIN,
-  type BackupJob,
-  type JobEnd,
-  type JobFailure,
-  type JobKind,
-  type WorkDeps,
-} from './job.ts'
+import type { BackupJob, JobEnd, JobKind, WorkDeps } from './job.ts'
+import { jobFailure } from './job-failure.ts'
 import { BackupFault } from './plan.ts'
 import { restore } from './restore.ts'
 
 const ATTEMPTS_MAX = 3
-/** The SQLSTATE of a server that is not paid. */
-const UNPAID_STATE = '53400'
 const BEGIN: Readonly<Record<JobKind, string>> = {
   backup: `update database_backups set attempts = attempts + 1, done_bytes = 0
     where id = $1 and status = 'running' returning attempts`,
@@ -40,17 +29,6 @@ export async function doJob(deps: WorkDeps, job: BackupJob, ending: AbortSignal)
   } catch (error) {
     ending.throwIfAborted()
     log.error('A backup or a restore failed', { kind, id, error })
-    return { failure: failureOf(error) }
+    return { failure: jobFailure(error) }
   }
 }
-
-function failureOf(error: unknown): JobFailure {
-  if (error instanceof NotAwake)
-    return { reason: fatalText(error.fatal), isUnpaid: isUnpaid(error) }
-  if (error instanceof BackupFault)
-    return { reason: error.message, isUnpaid: isUnpaid(error.cause) }
-  return { reason: error instanceof ErgonError ? error.message : TRY_AGAIN, isUnpaid: false }
-}
-
-const isUnpaid = (error: unknown): boolean =>
-  error instanceof NotAwake && error.fatal.code === UNPAID_STATE

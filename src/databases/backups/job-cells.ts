@@ -16,7 +16,8 @@ import { ONE_COLLECTOR, type Program } from '#node/program-flags.ts'
 import { roomLock, roomLockFolder } from '#node/room-lock.ts'
 import { STATE_SOCKETS } from '#node/state-cell.ts'
 import { restoredFolderOf } from './backups-cell.ts'
-import { JOB_PAGE, JobFault, type DueJob, type JobPage } from './job.ts'
+import { JOB_PAGE, type DueJob, type JobPage } from './job.ts'
+import { JobFault } from './job-failure.ts'
 
 export const BACKUP_JOB: Program = {
   file: 'databases/programs/backup-job.ts',

@@ -3,9 +3,10 @@ import type { Clock } from '#base/clock.ts'
 import type { Logger } from '#base/log.ts'
 import type { AgentSocket } from '#node/agent-socket/ask-agent.ts'
 import type { State } from '#state/connect.ts'
+import type { JobFailure } from './job-failure.ts'
 import type { SealedBlobs } from './sealed-blobs.ts'
 
-/** A backup, the copy of a restore and its recovery may take so long each. */
+/** A backup and the copy of a restore may take so long each. */
 export const JOB_MS_MAX = 24 * 3_600_000
 
 export type JobKind = 'backup' | 'restore'
@@ -44,17 +45,3 @@ export type WorkDeps = {
 export const JOB_PAGE = '/job'
 export type JobPage = { readonly end?: JobEnd }
 export type JobEnd = { readonly failure?: JobFailure }
-
-/** Why a job failed, in words for its account: paths and names of the node stay in its log. */
-export type JobFailure = { readonly reason: string; readonly isUnpaid: boolean }
-
-export const TRY_AGAIN = 'the service could not do it now; try again'
-
-/** The end of a job that failed. */
-export class JobFault extends Error {
-  readonly failure: JobFailure
-  constructor(failure: JobFailure) {
-    super(failure.reason)
-    this.failure = failure
-  }
-}

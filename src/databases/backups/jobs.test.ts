@@ -11,6 +11,7 @@ import { quiet } from '#postgres/testing.ts'
 import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
 import type { DueJob } from './job.ts'
+import { JobFault } from './job-failure.ts'
 import { followJobs } from './jobs.ts'
 
 const skip = whyNoState()
@@ -77,6 +78,11 @@ async function open(t: TestContext) {
     },
     database: (account: string, name: string) =>
       idBy("add_database($1, $2, 'local', 99, 1)", [account, name]),
+    /** The next failure is the last one. */
+    async lastTry() {
+      await state.query('update database_backups set tries = 4')
+      await state.query('update database_restores set tries = 4')
+    },
     backup: (database: string) => idBy("want_backup($1, 'manual')", [database]),
   }
 }
@@ -144,7 +150,8 @@ test(
   'a restore that fails leaves no files, also where its process was killed',
   { skip },
   async (t) => {
-    const { state, account, database, began, until, end, folder } = await open(t)
+    const bench = await open(t)
+    const { state, account, database, began, until, end, folder } = bench
     await account('acct_a')
     const source = await database('acct_a', 'source')
     const id = await database('acct_a', 'restored')
@@ -152,6 +159,7 @@ test(
     await until('it goes on', () => began.length === 1)
     const folders = [id, `${id}~`].map((name) => join(folder, name))
     for (const one of folders) mkdirSync(join(one, 'data'), { recursive: true })
+    await bench.lastTry()
     end(id, new Error('the path /of/the/node'))
     await until('it has failed', async () => {
       const { rows } = await state.query<{ status: string; reason: string }>(
@@ -159,7 +167,7 @@ test(
         [id],
       )
       if (rows[0]?.status !== 'failed') return false
-      assert.equal(rows[0].reason, 'the service could not do it now; try again')
+      assert.equal(rows[0].reason, 'the service could not do it now; it was tried 5 times')
       return true
     })
     assert.deepEqual(folders.filter(existsSync), [])
@@ -170,13 +178,15 @@ test(
   'a backup or restore whose end could not be recorded begins anew, and fails',
   { skip },
   async (t) => {
-    const { state, account, database, backup, began, outages, until, end } = await open(t)
+    const bench = await open(t)
+    const { state, account, database, backup, began, outages, until, end } = bench
     await account('acct_a')
     const source = await database('acct_a', 'source')
     const failing = await backup(source)
     const restored = await database('acct_a', 'restored')
     await state.query('select want_restore($1, $2, null, null)', [restored, source])
     await until('both go on', () => began.length === AT_ONCE)
+    await bench.lastTry()
     outages.push({ of: 'drop_parts', isAnswerLost: false })
     outages.push({ of: "database_restores set status = 'failed'", isAnswerLost: false })
     for (const id of [failing, restored]) end(id, new Error('the state is away'))
@@ -202,5 +212,59 @@ test(
     outages.push({ of: 'update database_backups b', isAnswerLost: true })
     const id = await backup(await database('acct_a', 'notes'))
     await until('the backup goes on', () => began.some((job) => job.id === id))
+  },
+)
+
+test(
+  'a backup and a restore that fail through a fault of the service are tried again, and say so meanwhile',
+  { skip },
+  async (t) => {
+    const { state, account, database, backup, began, until, end, folder } = await open(t)
+    await account('acct_a')
+    const source = await database('acct_a', 'source')
+    const failing = await backup(source)
+    const restored = await database('acct_a', 'restored')
+    await state.query('select want_restore($1, $2, null, null)', [restored, source])
+    const rowsOf = async () =>
+      (
+        await state.query<{ status: string; reason: string | null; s: number | null }>(
+          `select status, reason, round(extract(epoch from due_at - ledger_now()))::int as s
+           from database_backups where id = $1
+           union all select status, reason, round(extract(epoch from due_at - ledger_now()))::int
+           from database_restores where database = $2`,
+          [failing, restored],
+        )
+      ).rows
+    const due = async () => {
+      await state.query('update database_backups set due_at = ledger_now()')
+      await state.query('update database_restores set due_at = ledger_now()')
+      await state.query("select pg_notify('ergon_backups', '')")
+    }
+    for (let nth = 1; nth <= 5; nth++) {
+      await until(`both begin, ${nth}`, () => began.length === nth * AT_ONCE)
+      for (const one of await rowsOf())
+        assert.deepEqual([one.status, one.reason], ['running', null])
+      mkdirSync(join(folder, restored), { recursive: true })
+      end(failing, new JobFault({ reason: 'the store is away', isUnpaid: false, mayPass: true }))
+      end(restored, new Error('the path /of/the/node'))
+      await until(`both have ended, ${nth}`, async () =>
+        (await rowsOf()).every(({ status }) => status !== 'running'),
+      )
+      const rows = await rowsOf()
+      assert.ok(!existsSync(join(folder, restored)))
+      const words = nth < 5 ? 'it is tried again by itself' : 'it was tried 5 times'
+      const status = nth < 5 ? 'wanted' : 'failed'
+      assert.deepEqual(
+        rows.map((row) => [row.status, row.reason]),
+        ['the store is away', 'the service could not do it now'].map((why) => [
+          status,
+          `${why}; ${words}`,
+        ]),
+      )
+      if (nth === 5) return
+      const pauseS = 15 * 2 ** (nth - 1)
+      for (const { s } of rows) assert.ok(s !== null && s > pauseS - 15 && s <= pauseS, `${s} s`)
+      await due()
+    }
   },
 )

@@ -3,21 +3,14 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sleep } from '#base/clock.ts'
-import { ErgonError, messageOf } from '#base/errors.ts'
+import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import { isUnpayable } from '#charging/faults.ts'
 import { energyWords, fatalText } from '#databases/agent-socket/energy-words.ts'
 import type { State } from '#state/connect.ts'
-import {
-  JOB_MS_MAX,
-  JobFault,
-  TRY_AGAIN,
-  type DueJob,
-  type JobFailure,
-  type JobKind,
-} from './job.ts'
+import { JOB_MS_MAX, type DueJob, type JobKind } from './job.ts'
+import { jobFailure, JobFault, type JobFailure } from './job-failure.ts'
 import type { JobCells } from './job-cells.ts'
-import { BackupFault } from './plan.ts'
 import { sweepRestored } from './sweep-restored.ts'
 
 export type JobsDeps = {
@@ -35,22 +28,36 @@ const JOBS_AT_ONCE = 2
 const TURNS_MAX = 1000
 const KINDS = ['backup', 'restore'] as const
 
+/** A try that lies further ahead is from before a jump of the clock. */
+const IS_DUE = "(w.due_at between ledger_now() and ledger_now() + interval '5 minutes') is not true"
+
 /**
  * For each kind: the next job of an account that has none here. A row that says `running` for such an account was left by
- * an earlier life of the agent, or while the state was away, and begins anew.
+ * an earlier life of the agent, or while the state was away, and begins anew. One that failed waits for its next try.
  */
 const NEXT = {
-  backup: `update database_backups b set status = 'running', started_at = ledger_now() from resources n
+  backup: `update database_backups b set status = 'running', reason = null, due_at = null, started_at = ledger_now() from resources n
     where n.id = b.database and b.id = (select w.id from database_backups w join resources o on o.id = w.database
-      where w.status in ('wanted', 'running') and o.account <> all ($1)
+      where w.status in ('wanted', 'running') and o.account <> all ($1) and ${IS_DUE}
       order by coalesce(array_position($2::text[], o.account), 0), w.id limit 1)
     returning 'backup' as kind, b.id, b.database, b.database as payer, n.account, n.name`,
-  restore: `update database_restores r set status = 'running' from resources n
+  restore: `update database_restores r set status = 'running', reason = null, due_at = null from resources n
     where n.id = r.database and r.database = (
       select w.database from database_restores w join resources o on o.id = w.database
-      where w.status in ('wanted', 'running') and o.account <> all ($1)
+      where w.status in ('wanted', 'running') and o.account <> all ($1) and ${IS_DUE}
       order by coalesce(array_position($2::text[], o.account), 0), w.database limit 1)
     returning 'restore' as kind, r.database as id, r.source as database, r.database as payer, n.account, n.name`,
+} as const
+
+/** A fault of the service is tried so often, in about four minutes: the pauses grow from 15 s. */
+const TRIES_MAX = 5
+const againIn = (table: string, key: string) =>
+  `update ${table} set status = 'wanted', reason = $2 || '; it is tried again by itself', attempts = 0,
+     done_bytes = 0, tries = tries + 1, due_at = ledger_now() + interval '15 s' * 2 ^ tries
+   where ${key} = $1 and status = 'running' and tries + 1 < $3`
+const AGAIN = {
+  backup: againIn('database_backups', 'id'),
+  restore: againIn('database_restores', 'database'),
 } as const
 
 /** Works until the signal aborts. Never rejects. */
@@ -113,7 +120,10 @@ async function doJob(deps: JobsDeps, job: DueJob, ending: AbortSignal): Promise<
     // The job begins anew at the next start.
     if (ending.aborted) return
     if (!(error instanceof JobFault)) log.error('A backup or a restore ended', { kind, id, error })
-    await fail(deps, job, failureOf(error, job.name)).catch(async (cause: unknown) => {
+    const failure = failureOf(error, job.name)
+    // A job that takes too long does so again.
+    const mayPass = failure.mayPass && !signal.aborted
+    await fail(deps, job, { ...failure, mayPass }).catch(async (cause: unknown) => {
       log.error('The end of a backup or a restore is not recorded', { kind, id, error: cause })
       // The job begins anew, not at once.
       await sleep(AGAIN_MS, ending).catch(() => undefined)
@@ -121,14 +131,19 @@ async function doJob(deps: JobsDeps, job: DueJob, ending: AbortSignal): Promise<
   }
 }
 
-/** Nothing of the job is left: its process has ended. */
+/** Nothing of the job is left: its process has ended. A fault of the service is tried again, some times. */
 async function fail(
   { state, restoredFolder }: JobsDeps,
   { kind, id }: DueJob,
-  { reason, isUnpaid }: JobFailure,
+  { reason: why, isUnpaid, mayPass }: JobFailure,
 ): Promise<void> {
+  if (kind === 'backup') await state.query('select drop_parts($1)', [id])
+  else
+    for (const folder of [id, `${id}~`])
+      await rm(join(restoredFolder, folder), { recursive: true, force: true })
+  if (mayPass && (await state.query(AGAIN[kind], [id, why, TRIES_MAX])).rowCount > 0) return
+  const reason = mayPass ? `${why}; it was tried ${TRIES_MAX} times` : why
   if (kind === 'backup') {
-    await state.query('select drop_parts($1)', [id])
     await state.query(
       `update database_backups set status = 'failed', reason = $2, is_unpaid = $3, ended_at = ledger_now()
        where id = $1`,
@@ -136,8 +151,6 @@ async function fail(
     )
     return
   }
-  for (const folder of [id, `${id}~`])
-    await rm(join(restoredFolder, folder), { recursive: true, force: true })
   await state.query(
     "update database_restores set status = 'failed', reason = $2 where database = $1",
     [id, reason],
@@ -146,9 +159,9 @@ async function fail(
 }
 
 function failureOf(error: unknown, name: string): JobFailure {
-  if (error instanceof JobFault) return error.failure
   const words = energyWords(error, name)
-  if (words !== undefined) return { reason: fatalText(words), isUnpaid: isUnpayable(error) }
-  const isTold = error instanceof BackupFault || error instanceof ErgonError
-  return { reason: isTold ? error.message : TRY_AGAIN, isUnpaid: false }
+  const isUnpaid = isUnpayable(error)
+  // Energy that cannot be held now is a fault of the service.
+  if (words !== undefined && isUnpaid) return { reason: fatalText(words), isUnpaid, mayPass: false }
+  return jobFailure(error)
 }

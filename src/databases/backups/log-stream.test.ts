@@ -269,3 +269,37 @@ test('stores of one account that hang are few at once, and the logs of others ar
   assert.deepEqual(puts, [...Array<string>(SLOW_AT_ONCE).fill('acct_slow'), 'acct_a', 'acct_b'])
   hanging.reject(new Error('the end of the test'))
 })
+
+test('a log that waits for its turn says so, and one that has a turn at once says nothing', async () => {
+  const turns = createStoreTurns({ all: 1, account: 1 })
+  const waiting: unknown[] = []
+  const blobs = { put: async () => ({ blob: {}, size: 1, key: {} }) } as unknown as SealedBlobs
+  const query = async (text: string, values: readonly unknown[]) => {
+    if (text.includes('log_waited_at')) waiting.push(values[0])
+    return { rows: [], rowCount: 0 }
+  }
+  const follow = (id: string) =>
+    createLogStream(
+      {
+        state: { query } as unknown as Queryable,
+        blobs,
+        clock: systemClock,
+        cpu,
+        turns,
+        restMs: 3_600_000,
+      },
+      silentAfter([logBytes(Buffer.from('commit')), alive(AT + 6n, true)]),
+      { id, account: 'acct_a', life: '1', from: AT, written: WRITTEN, timeline: 1 },
+    )
+  const quick = follow('db_quick')
+  void quick.run().catch(() => undefined)
+  while (!quick.hasStored) await setImmediate()
+  assert.deepEqual(waiting, [])
+  const other = await turns.take('acct_b', new AbortController().signal)
+  const slow = follow('db_slow')
+  void slow.run().catch(() => undefined)
+  while (waiting.length === 0) await setImmediate()
+  assert.deepEqual([waiting, slow.hasStored], [['db_slow'], false])
+  other[Symbol.dispose]()
+  while (!slow.hasStored) await setImmediate()
+})

@@ -154,3 +154,6 @@ const sealedOf = ({ blob, size, key }: BlobRow): SealedBlob => ({ blob, size: Nu
 
 /** Why a backup or a restore cannot be made, in words for its account. */
 export class BackupFault extends Error {}
+
+/** Such a reason of the service, which may pass: the job is tried again. */
+export class PassingFault extends BackupFault {}

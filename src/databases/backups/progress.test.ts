@@ -14,6 +14,7 @@ import { quiet } from '#postgres/testing.ts'
 import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
 import type { WorkDeps } from './job.ts'
+import { PassingFault } from './plan.ts'
 import { restore } from './restore.ts'
 import { createSealedBlobs, type SealedBlobs } from './sealed-blobs.ts'
 
@@ -97,7 +98,13 @@ test(
         }
       },
     }
-    const deps = { state, blobs: slow, restoredFolder: folder, roomLock: import.meta.filename }
+    const deps = {
+      state,
+      clock: systemClock,
+      blobs: slow,
+      restoredFolder: folder,
+      roomLock: import.meta.filename,
+    }
     const working = restore(deps as unknown as WorkDeps, { ...job, kind: 'restore' }, signal)
     const rowOf = async () => {
       const { rows } = await state.query<{ status: string; done: number; total: number }>(
@@ -131,7 +138,13 @@ test(
     await addTestAccount(state, { id: ACCOUNT, env: 'test', lowWater: 0n })
     const { blobs, folder } = await openBlobs(t)
     const job = await wantedRestore(state, { blobs, copy: archiveIn(folder) })
-    const deps = { state, blobs, restoredFolder: folder, roomLock: import.meta.filename }
+    const deps = {
+      state,
+      clock: systemClock,
+      blobs,
+      restoredFolder: folder,
+      roomLock: import.meta.filename,
+    }
     await restore(deps as unknown as WorkDeps, { ...job, kind: 'restore' }, signal)
     const { rows } = await state.query<{ bytes: number; wal: number }>(
       'select stored_bytes::float8 as bytes, wal_bytes::float8 as wal from databases where id = $1',
@@ -141,5 +154,40 @@ test(
     // The table, and less than a kilobyte beside it.
     assert.ok(bytes > 2 * MB && bytes < 2 * MB + 1024, String(bytes))
     assert.equal(wal, MB)
+  },
+)
+
+test(
+  'a restore whose store gives nothing for half an hour ends by itself, and may be tried again',
+  { skip: whyNoState() },
+  async (t) => {
+    await using url = await openTestUrl()
+    await using state = await openLedgerState(url.of, 2)
+    await addTestAccount(state, { id: ACCOUNT, env: 'test', lowWater: 0n })
+    const { blobs, folder } = await openBlobs(t)
+    const job = await wantedRestore(state, { blobs, copy: archiveIn(folder) })
+    let nowMs = 0
+    const silent: Pick<SealedBlobs, 'get'> = {
+      async *get(sealed, until) {
+        for await (const bytes of blobs.get(sealed, until)) {
+          yield bytes
+          nowMs += 1_800_001
+          await new Promise((_, reject) =>
+            until.addEventListener('abort', () => reject(until.reason as Error)),
+          )
+        }
+      },
+    }
+    const clock = { wallMs: () => nowMs, monotonicMs: () => nowMs }
+    const deps = {
+      state,
+      clock,
+      blobs: silent,
+      restoredFolder: folder,
+      roomLock: import.meta.filename,
+    }
+    const restoring = restore(deps as unknown as WorkDeps, { ...job, kind: 'restore' }, signal)
+    await assert.rejects(restoring, PassingFault)
+    assert.ok(!existsSync(join(folder, `${job.id}~`)))
   },
 )

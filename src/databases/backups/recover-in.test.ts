@@ -4,8 +4,7 @@ import { test } from 'node:test'
 import type { Cell } from '#cells/cell.ts'
 import { postgresCell } from '#postgres/postgres-cell.ts'
 import { quiet } from '#postgres/testing.ts'
-import { JOB_MS_MAX } from './job.ts'
-import { recoverIn, type OwnCell } from './recover-in.ts'
+import { recoverIn, STEP_MS_MAX, type OwnCell } from './recover-in.ts'
 
 const { signal } = new AbortController()
 
@@ -21,7 +20,7 @@ const readyMsOf = ({ readyMaxMs }: OwnCell): number =>
     readyMaxMs,
   }).ready.timeoutMs
 
-test('recoverIn() gives a replay as much time as a restore has, also behind the last commit', async () => {
+test('recoverIn() gives each step of a replay the same time, also behind the last commit', async () => {
   const begun: OwnCell[] = []
   const cell = await recoverIn(
     async (own) => {
@@ -34,5 +33,26 @@ test('recoverIn() gives a replay as much time as a restore has, also behind the 
     { log: quiet, signal },
   )
   assert.equal(cell.state, 'ready')
-  assert.deepEqual(begun.map(readyMsOf), [JOB_MS_MAX, JOB_MS_MAX])
+  assert.deepEqual(begun.map(readyMsOf), [STEP_MS_MAX, STEP_MS_MAX])
+})
+
+test('recoverIn() gives up a server that stands still in three lives, also behind the last commit', async () => {
+  for (const isBehind of [false, true]) {
+    let begun = 0
+    let stops = 0
+    const recovering = recoverIn(
+      async (own) => {
+        const exits: object[] = []
+        const isStill = ++begun === 2 || !isBehind
+        const text = 'FATAL:  recovery ended before configured recovery target was reached'
+        if (!isStill)
+          own.output?.({ stream: 'stderr', text } as Parameters<NonNullable<OwnCell['output']>>[0])
+        else for (let nth = 0; nth < 3; nth++) exits.push({ code: null, silent: true })
+        return { state: 'starting', exits, stop: async () => void stops++ } as unknown as Cell
+      },
+      { log: quiet, signal },
+    )
+    await assert.rejects(recovering, { message: 'its server cannot recover' })
+    assert.equal(stops, begun)
+  }
 })

@@ -34,7 +34,7 @@ export async function restore(
   )
   progress.report(0, plan.filesBytes)
   const folder = join(deps.restoredFolder, id)
-  const signal = AbortSignal.any([ending, gone.signal])
+  const signal = AbortSignal.any([ending, gone.signal, progress.still])
   try {
     await unpackCluster(deps, { folder, plan, until }, progress.report, signal)
   } catch (error) {

@@ -2,8 +2,11 @@
 // databases of an account leaves turns to the others.
 
 export interface StoreTurns {
-  /** Resolves with a turn of the account, until its disposal. Rejects with the signal's reason. */
-  take(account: string, signal: AbortSignal): Promise<Disposable>
+  /**
+   * Resolves with a turn of the account, until its disposal. Rejects with the signal's reason. `waits` is called where no
+   * turn is free.
+   */
+  take(account: string, signal: AbortSignal, waits?: () => void): Promise<Disposable>
 }
 
 /** A piece in work has 4 MiB of its log and the buffers of its compression. */
@@ -48,9 +51,10 @@ export function createStoreTurns(
     }
   }
   return {
-    async take(account, signal) {
+    async take(account, signal, waits) {
       signal.throwIfAborted()
       if (isFree(account)) return turnOf(account)
+      waits?.()
       const begun = Promise.withResolvers<Disposable>()
       const next = { account, begin: () => begun.resolve(turnOf(account)) }
       const giveUp = () => {

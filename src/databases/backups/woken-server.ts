@@ -5,7 +5,7 @@ import { keepAwake, NotAwake } from '#databases/agent-socket/awake.ts'
 import { superuserAddress } from '#databases/server/superuser.ts'
 import { connectState, type StateAddress } from '#state/connect.ts'
 import type { WorkDeps } from './job.ts'
-import { BackupFault } from './plan.ts'
+import { PassingFault } from './plan.ts'
 
 export type WokenServer = AsyncDisposable & {
   readonly address: StateAddress
@@ -13,7 +13,7 @@ export type WokenServer = AsyncDisposable & {
   readonly signal: AbortSignal
 }
 
-/** Without a further piece of the log: on a busy machine a long log takes many minutes. */
+/** Without a further piece of the log, or a sign that it waits for its turn: on a busy machine a long log takes many minutes. */
 const SILENT_MS = 60_000
 const LOOK_MS = 50
 
@@ -48,27 +48,31 @@ export async function storeLog(
   await reachLog(deps, database, { position: rows[0]?.position ?? '', signal })
 }
 
-/** Waits until the log is stored up to a position, for as long as further pieces of the log are stored. */
+/**
+ * Waits until the log is stored up to a position, for as long as further pieces of the log are stored, or wait for their
+ * turn behind other logs.
+ */
 export async function reachLog(
   { state, clock }: WorkDeps,
   database: string,
   { position, signal }: { readonly position: string; readonly signal: AbortSignal },
 ): Promise<void> {
-  let storedTo: string | undefined
+  let lastSign: string | undefined
   let lastMs = clock.monotonicMs() + SILENT_MS
   for (;;) {
-    const { rows } = await state.query<{ end: string; isReached: boolean }>(
-      `select end_lsn::text as end, end_lsn >= $2 as "isReached" from database_wal where database = $1
-       order by begin_lsn desc limit 1`,
+    const { rows } = await state.query<{ sign: string; isReached: boolean }>(
+      `select concat(w.end_lsn, ' ', d.log_waited_at) as sign, coalesce(w.end_lsn >= $2, false) as "isReached"
+       from databases d left join lateral (select end_lsn from database_wal where database = d.id
+         order by begin_lsn desc limit 1) w on true where d.id = $1`,
       [database, position],
     )
     const [last] = rows
     if (last?.isReached === true) return
-    if (last?.end !== storedTo) {
-      storedTo = last?.end
+    if (last?.sign !== lastSign) {
+      lastSign = last?.sign
       lastMs = clock.monotonicMs() + SILENT_MS
     }
-    if (clock.monotonicMs() > lastMs) throw new BackupFault('its log could not be stored in time')
+    if (clock.monotonicMs() > lastMs) throw new PassingFault('its log could not be stored in time')
     await state.query("select pg_notify('ergon_archive', $1)", [database])
     await sleep(LOOK_MS, signal)
   }
