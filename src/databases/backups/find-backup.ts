@@ -24,7 +24,7 @@ export type BackedUp = {
 /** The earliest first; only the last one may go on until now, which is null. */
 export type RestorableTimes = BackupListReply['restorable'][number]
 
-type Asked = { readonly account: string; readonly wanted: string }
+type NamedDatabase = { readonly account: string; readonly wanted: string }
 
 /** Deleted databases that a refusal names. */
 const NAMED_MAX = 5
@@ -33,7 +33,10 @@ const NAMED_MAX = 5
  * The id of a database that may be deleted: by its id, or by its name. A deleted one keeps its name while it has backups, where no
  * other one has that name. Throws database_not_found.
  */
-export async function idOfDatabase(state: Queryable, { account, wanted }: Asked): Promise<string> {
+export async function idOfDatabase(
+  state: Queryable,
+  { account, wanted }: NamedDatabase,
+): Promise<string> {
   const { rows } = await state.query<{ id: string; isClear: boolean }>(
     `select id, id = $2 or desired <> 'deleted' as "isClear" from resources join databases d using (id)
      where account = $1 and kind = 'database'
@@ -56,7 +59,7 @@ export async function idOfDatabase(state: Queryable, { account, wanted }: Asked)
 /** A database that may be deleted, with its backups. Throws database_not_found. */
 export async function findBackedUp(
   state: Queryable,
-  { keptMs, ...asked }: Asked & { readonly keptMs: number },
+  { keptMs, ...asked }: NamedDatabase & { readonly keptMs: number },
 ): Promise<BackedUp> {
   const id = await idOfDatabase(state, asked)
   const { rows } = await state.query<BackedUp & { readonly restorable: readonly TextTimes[] }>(

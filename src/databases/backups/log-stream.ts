@@ -32,7 +32,7 @@ export type LogStream = {
 /** Pieces have at most about so many bytes of the log. */
 const PIECE_BYTES_MAX = 4_194_304
 const PUT_MS = 60_000
-/** For a turn: whoever has one leaves it within PUT_MS. Without one the stream ends, and begins anew at the end of the queue. */
+/** For a turn, which each holder leaves within PUT_MS. Without one the stream ends, and begins anew at the end of the queue. */
 const TURN_MS = 3_600_000
 /** A log that waits for its turn says so, more often than a job that needs the log looks for a sign of it. */
 const WAITING_MS = 20_000
@@ -70,26 +70,11 @@ export function createLogStream(
   let waiting: Buffer[] = []
   const tell = () => copy.send(storedTo(stored, clock.wallMs()))
 
-  async function takeTurn(): Promise<Disposable> {
-    const tellWaiting = () =>
-      void state
-        .query('update databases set log_waited_at = ledger_now() where id = $1', [id])
-        .catch(() => undefined)
-    let timer: NodeJS.Timeout | undefined
-    try {
-      return await turns.take(account, AbortSignal.timeout(TURN_MS), () => {
-        tellWaiting()
-        timer = setInterval(tellWaiting, WAITING_MS)
-      })
-    } finally {
-      clearInterval(timer)
-    }
-  }
   async function store(): Promise<void> {
     const [bytes, end] = [waiting, arrived]
     if (end > stored) {
       waiting = []
-      using _turn = await takeTurn()
+      using _turn = await takeTurn({ state, turns }, { id, account })
       cpu.piece()
       const signal = AbortSignal.timeout(PUT_MS)
       const { blob, size, key } = await blobs.put(counted(bytes, cpu), signal, cpu.stored)
@@ -138,6 +123,26 @@ export function createLogStream(
         await stores.last().catch(() => undefined)
       }
     },
+  }
+}
+
+/** Says while it waits that it does. */
+async function takeTurn(
+  { state, turns }: Pick<LogStreamDeps, 'state' | 'turns'>,
+  { id, account }: { readonly id: string; readonly account: string },
+): Promise<Disposable> {
+  const tellWaiting = () =>
+    void state
+      .query('update databases set log_waited_at = ledger_now() where id = $1', [id])
+      .catch(() => undefined)
+  let timer: NodeJS.Timeout | undefined
+  try {
+    return await turns.take(account, AbortSignal.timeout(TURN_MS), () => {
+      tellWaiting()
+      timer = setInterval(tellWaiting, WAITING_MS)
+    })
+  } finally {
+    clearInterval(timer)
   }
 }
 
