@@ -80,12 +80,12 @@ const POLLS: Readonly<Record<string, readonly string[]>> = {
     { ...backup, status: 'done', done_bytes: 100, total_bytes: 100 },
   ),
   '/v1/databases/notes-two': polled(
-    { name: 'notes-two', status: 'restoring', restore: null },
-    { name: 'notes-two', status: 'restoring', restore: restoring('copy', 7) },
-    { name: 'notes-two', status: 'restoring', restore: restoring('log', 9) },
-    { name: 'notes-two', status: 'restoring', restore: restoring('log', 9) },
-    { name: 'notes-two', status: 'restoring', restore: restoring('checks', 9) },
-    { name: 'notes-two', status: 'deployed', restore: null },
+    { name: 'notes-two', reason: null, status: 'restoring', restore: null },
+    { name: 'notes-two', reason: null, status: 'restoring', restore: restoring('copy', 7) },
+    { name: 'notes-two', reason: null, status: 'restoring', restore: restoring('log', 9) },
+    { name: 'notes-two', reason: null, status: 'restoring', restore: restoring('log', 9) },
+    { name: 'notes-two', reason: null, status: 'restoring', restore: restoring('checks', 9) },
+    { name: 'notes-two', reason: null, status: 'deployed', restore: null },
   ),
   '/v1/databases/notes': polled(
     upgraded('0.6.0', true, until),

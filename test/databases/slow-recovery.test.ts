@@ -1,5 +1,5 @@
-// A recovery that takes longer than a start may be silent: its process stands still (SIGSTOP) for less than that time,
-// again and again, each time at another file of the log.
+// A recovery that takes longer than a start may be silent, and a client that waits for it: the process of the recovery stands
+// still (SIGSTOP) for less than that time, again and again, each time at another file of the log.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -12,8 +12,8 @@ import { makeDatabase, until, withClient, connectTo } from './driver.ts'
 
 product(PLAIN)
 
-/** 60 MB of log behind the last checkpoint. */
-const ROWS = 300_000
+/** 35 MB of log behind the last checkpoint. */
+const ROWS = 200_000
 /** Less than a start may be silent; all stops together are longer. */
 const STOP_MS = 25_000
 const STOPS = 3

@@ -47,7 +47,7 @@ test('account.suspend refuses requests with account_suspended, ends databases, a
   const suspended = await ergon.cli('admin', 'account', 'suspend', account, '--reason', REASON)
   assert.equal(suspended.code, 0, suspended.stderr)
 
-  const refused = await ask('/v1/databases')
+  const refused = await ask('/v1/databases/held/url')
   assert.deepEqual(
     [refused.status, refused.code, refused.reason],
     [403, 'account_suspended', REASON],
@@ -59,8 +59,9 @@ test('account.suspend refuses requests with account_suspended, ends databases, a
     ['/v1/databases/held', 'DELETE'],
   ] as const)
     assert.equal((await ask(path, method, body)).code, 'account_suspended', path)
-  for (const path of ['/v1/balance', '/v1/ledger', '/v1/audit', '/v1/receipts'])
-    assert.equal((await ask(path)).status, 200, path)
+  const records = ['/v1/balance', '/v1/ledger', '/v1/audit', '/v1/receipts']
+  const resources = ['/v1/databases', '/v1/databases/held', '/v1/workloads', '/v1/functions']
+  for (const path of [...records, ...resources]) assert.equal((await ask(path)).status, 200, path)
   // Payments that the account makes can be ended.
   const withoutTopups = await ask('/v1/account', 'PATCH', { auto_topup: null })
   assert.equal(withoutTopups.status, 200, withoutTopups.text)

@@ -74,8 +74,8 @@ const AWAY: FatalError = {
   hint: SOON,
 }
 
-/** A server that waits for the end of its own last life, and then recovers from a crash. */
-const START_MS = 300_000
+/** A server that waits for the end of its own last life, and then recovers from a crash: its clients wait so long. */
+export const START_MS = 300_000
 
 /** Asks the agent for a running server. Rejects with NotAwake, or with the signal's reason. */
 export function keepAwake(

@@ -1,6 +1,6 @@
 // Databases that have sessions in this process: the agent keeps the server of each running, and their account is billed,
 // until the last one ends.
-import type { Awake } from '#databases/agent-socket/awake.ts'
+import { START_MS, type Awake } from '#databases/agent-socket/awake.ts'
 import type { Bill } from './bill.ts'
 import type { Role } from './roles.ts'
 import { UsedDatabase, type BegunUse, type Use } from './used-database.ts'
@@ -24,8 +24,8 @@ export type UsesDeps = {
   readonly bill: (database: TakenDatabase) => Promise<Bill>
 }
 
-/** The start of a server that recovers from a crash. */
-const WAKE_TIMEOUT_MS = 60_000
+/** The start of a server that recovers from a crash has words of its own before. */
+const WAKE_TIMEOUT_MS = START_MS + 10_000
 
 export function createUses(deps: UsesDeps): Uses {
   const used = new Map<string, UsedDatabase>()
