@@ -1,4 +1,4 @@
-// A recovery that takes longer than a start may be silent, and a client that waits for it: the process of the recovery stands
+// A recovery that takes longer than a start may be silent, and a client that waits for it. The process of the recovery stands
 // still (SIGSTOP) for less than that time, again and again, each time at another file of the log.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
