@@ -8,7 +8,7 @@ import { startErgon, type Ergon } from '../start-ergon.ts'
 import { backUpNightly, connectTo, makeDatabase, until, withClient } from './driver.ts'
 
 /** Log whose replay takes several joules, after the copy. */
-const ROWS = 600_000
+const ROWS = 300_000
 /** A start needs a joule; the replay more than the rest. */
 const LITTLE_NJ = 1_500_000_000
 /** The recovery is slowed before its end, and the next try is 15 s later. */
