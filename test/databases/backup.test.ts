@@ -18,6 +18,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { startUpstream, type UpstreamDouble } from '#blobs/upstream.fixture.ts'
 import { bookFaults } from '../books.ts'
+import { createRests } from '../rests.ts'
 import { startErgon, type Ergon } from '../start-ergon.ts'
 import { backUpNightly } from './driver.ts'
 import { damagePage, openForge } from './forged-backups.ts'
@@ -87,9 +88,10 @@ const numbersOf = (name: string, table: string): Promise<number[]> =>
 
 async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
   const lastMs = performance.now() + WAIT_MS
+  const rest = createRests()
   while (!(await holds())) {
     assert.ok(performance.now() < lastMs, what)
-    await pause(50)
+    await rest()
   }
 }
 

@@ -1,7 +1,7 @@
 // Clients of a database for tests, by its connection string; the certificate is the node's own.
 import assert from 'node:assert/strict'
-import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
+import { createRests } from '../rests.ts'
 import type { Ergon } from '../start-ergon.ts'
 
 const WAIT_MS = 240_000
@@ -59,9 +59,10 @@ export async function until(
   waitMs = WAIT_MS,
 ): Promise<void> {
   const lastMs = performance.now() + waitMs
+  const rest = createRests()
   while (!(await holds())) {
     assert.ok(performance.now() < lastMs, what)
-    await pause(50)
+    await rest()
   }
 }
 

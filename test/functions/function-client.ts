@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import type { FunctionReply } from '#contract/functions/functions.ts'
 import { CHANGE_UNDER_WAY } from '#contract/resources/passing-reasons.ts'
+import { createRests } from '../rests.ts'
 import type { Ergon } from '../start-ergon.ts'
 
 /** A cell is charged by the minute. */
@@ -20,11 +20,12 @@ export type Answered = {
 /** Waits until what is seen holds; fails with what was seen last. */
 export async function until<T>(look: () => Promise<T>, holds: (seen: T) => boolean): Promise<T> {
   const lastMs = performance.now() + WAIT_MS
+  const rest = createRests()
   for (;;) {
     const seen = await look()
     if (holds(seen)) return seen
     assert.ok(performance.now() < lastMs, JSON.stringify(seen))
-    await pause(50)
+    await rest()
   }
 }
 

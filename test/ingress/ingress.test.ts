@@ -8,12 +8,12 @@ import { connect, createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
 import { signalProcess } from '#cells/stop.ts'
 import { startPebble, withoutPebble, type Pebble } from '#ingress/acme/pebble.fixture.ts'
 import { testCertificate } from '#ingress/certificate.fixture.ts'
 import { childrenOf, readyProgramOf } from '../faults/processes.ts'
+import { createRests } from '../rests.ts'
 import { startErgon, type Ergon } from '../start-ergon.ts'
 
 // Beside five other programs the first function needs a minute.
@@ -73,11 +73,12 @@ const ask = (host: string, path = '/', headers: Record<string, string> = {}): Pr
 
 async function eventually<T>(look: () => Promise<T>, holds: (seen: T) => boolean): Promise<T> {
   const lastMs = performance.now() + WAIT_MS
+  const rest = createRests()
   for (;;) {
     const seen = await look()
     if (holds(seen)) return seen
     assert.ok(performance.now() < lastMs, JSON.stringify(seen))
-    await pause(50)
+    await rest()
   }
 }
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { text as textOf } from 'node:stream/consumers'
-import { setTimeout as pause } from 'node:timers/promises'
+import { createRests } from '../rests.ts'
 import type { Ergon } from '../start-ergon.ts'
 
 // A container has the least share of the CPU: beside five other programs a second of work takes 20 s.
@@ -42,11 +42,12 @@ export async function until<T>(
   waitMs = WAIT_MS,
 ): Promise<T> {
   const lastMs = performance.now() + waitMs
+  const rest = createRests()
   for (;;) {
     const seen = await look()
     if (holds(seen)) return seen
     assert.ok(performance.now() < lastMs, JSON.stringify(seen))
-    await pause(100)
+    await rest()
   }
 }
 
