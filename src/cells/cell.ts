@@ -156,12 +156,14 @@ export type ContainerPlace = {
   readonly began: (pid: number) => void
 }
 
+export type LifeOutputs = { readonly stdout: Readable; readonly stderr: Readable }
+
 /** A life of a cell that has begun. */
-export interface StartedLife {
+export interface StartedLife extends LifeOutputs {
   /** The leader of its processes; undefined before there is one. */
   readonly pid: number | undefined
-  readonly stdout: Readable
-  readonly stderr: Readable
+  /** The outputs of its program, where the others are those of its start alone. Never rejects. */
+  readonly program?: Promise<LifeOutputs>
   /** Its end, also of one that could not be started. Never rejects. */
   readonly exit: Promise<Omit<Exit, 'at' | 'stuck'>>
   /** SIGKILL to the leader, or the end of a start: it may not have joined its group yet. */

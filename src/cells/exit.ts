@@ -5,13 +5,14 @@ import type { StartedProcess } from './launch.ts'
 
 /** `hasInit`: an init of ours runs between the process and the program. */
 export function lifeOf(
-  { child, pid, stdout, stderr, configure }: StartedProcess,
+  { child, pid, stdout, stderr, program, configure }: StartedProcess,
   hasInit: boolean,
 ): StartedLife {
   return {
     pid,
     stdout,
     stderr,
+    program,
     configure,
     exit: new Promise((resolve) => {
       child.once('exit', (code, signal) =>

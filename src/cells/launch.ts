@@ -18,13 +18,16 @@
 // about 100 kills in the middle of a start). So INIT writes to fd 3 when all signals are armed, and goes on only
 // when the agent answers: EOF means a dead agent.
 import { type ChildProcess, spawn } from 'node:child_process'
+import { constants, openSync, unlinkSync } from 'node:fs'
+import { Socket } from 'node:net'
+import { join } from 'node:path'
 import type { Duplex, Readable, Writable } from 'node:stream'
 import { isMainThread } from 'node:worker_threads'
 
-import { invariant } from '#base/errors.ts'
+import { invariant, messageOf } from '#base/errors.ts'
 import { baseFault } from '#base/own-errors.ts'
 
-import type { CellSpec, Isolation, StartedLife } from './cell.ts'
+import type { CellSpec, Isolation, LifeOutputs, StartedLife } from './cell.ts'
 import { VIEW_SCRIPT } from './view.ts'
 
 export type CellUser = {
@@ -47,6 +50,8 @@ export type LaunchPlan = {
   readonly view: readonly string[]
   /** The command of a cell with a root folder of its own, up to its program. */
   readonly enter: readonly string[] | undefined
+  /** The folder in which enter.pl makes FIFOs as the outputs of the program. */
+  readonly outputs?: string
   /** True where `limits.processes` must be an rlimit, which counts per uid. */
   readonly rlimitProcesses: boolean
   /** Uid and gid of the agent, which a user namespace maps back to. */
@@ -56,11 +61,10 @@ export type LaunchPlan = {
 export const TOOL_NAMES = ['sh', 'env', 'prlimit', 'setpriv', 'unshare'] as const
 export type Tools = Readonly<Record<(typeof TOOL_NAMES)[number], string>>
 
-export type StartedProcess = {
+export type StartedProcess = LifeOutputs & {
   readonly child: ChildProcess
   readonly pid: number | undefined
-  readonly stdout: Readable
-  readonly stderr: Readable
+  readonly program: Promise<LifeOutputs>
   readonly configure: NonNullable<StartedLife['configure']>
 }
 
@@ -104,21 +108,54 @@ export function startProcess(spec: CellSpec, plan: LaunchPlan): StartedProcess {
   const [, stdout, stderr, config] = child.stdio
   invariant(stdout !== null && stderr !== null, 'A cell has pipes for its output')
   child.once('exit', () => config?.destroy())
-  const configure = configureBy(config as Duplex, child.stdin)
-  return { child, pid: child.pid, stdout, stderr, configure }
+  const program = Promise.withResolvers<LifeOutputs>()
+  const begin = () => {
+    if (plan.outputs === undefined) return true
+    try {
+      program.resolve(openOutputs(plan.outputs))
+      return true
+    } catch (error) {
+      stderr.unshift(`ergon: cannot start: no output: ${messageOf(error)}\n`)
+      return false
+    }
+  }
+  const configure = configureBy(config as Duplex, child.stdin, begin)
+  return { child, pid: child.pid, stdout, stderr, program: program.promise, configure }
+}
+
+function openOutputs(folder: string): LifeOutputs {
+  const stdout = openOutput(join(folder, 'stdout'))
+  try {
+    return { stdout, stderr: openOutput(join(folder, 'stderr')) }
+  } catch (error) {
+    stdout.destroy()
+    throw error
+  }
+}
+
+/** Nobody opens a FIFO without a name. */
+function openOutput(path: string): Readable {
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  unlinkSync(path)
+  return new Socket({ fd, readable: true, writable: false })
 }
 
 /**
  * The process says a line on fd 3 when it is ready to start the program, and waits for the answer. The config, and the
- * ticket of a spare, follow at once or later.
+ * ticket of a spare, follow at once or later. Without `begin` the process is refused, and ends.
  */
-function configureBy(pipe: Duplex, tickets: Writable | null): StartedProcess['configure'] {
+function configureBy(
+  pipe: Duplex,
+  tickets: Writable | null,
+  begin: () => boolean,
+): StartedProcess['configure'] {
   let isAsked = false
   let line = ''
   // The pipe breaks when the cell ends before it has read; its exit says why.
   pipe.on('error', () => pipe.destroy())
   tickets?.on('error', () => tickets.destroy())
   pipe.once('data', () => {
+    if (!begin()) return void pipe.destroy()
     isAsked = true
     pipe.write(`\n${line}`)
     // A program has nothing to say there: what it writes is not read.

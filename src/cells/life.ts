@@ -1,13 +1,18 @@
 // A life of a cell whose lines of output go to its owner, which can change: the life of a spare becomes another cell's.
-import type { Clock } from '#base/clock.ts'
-import type { CellSpec, OutputLine, StartedLife } from './cell.ts'
+import { type Clock, sleep } from '#base/clock.ts'
+import type { CellSpec, LifeOutputs, OutputLine, StartedLife } from './cell.ts'
 import { ACCOUNT_PACE, readLines } from './output.ts'
+
+/** The longest wait for the last lines: a process that has escaped `plain` may hold an output open. */
+const LAST_LINES_MS = 2000
 
 export interface OwnedLife extends Pick<StartedLife, 'pid' | 'exit' | 'kill' | 'configure'> {
   /** False as soon as its end is known. */
   readonly isRunning: boolean
   /** Takes its lines from now on. */
   hear(sink: (line: OutputLine) => void): void
+  /** Resolves behind its last line, once its processes have ended. */
+  drained(): Promise<void>
 }
 
 export function ownedLife(
@@ -20,8 +25,13 @@ export function ownedLife(
   let sink: (line: OutputLine) => void = () => undefined
   let isRunning = true
   void life.exit.then(() => (isRunning = false))
-  for (const name of ['stdout', 'stderr'] as const)
-    readLines({ name, stream: life[name], ...pace }, (line) => sink(line), clock)
+  const reading: Promise<void>[] = []
+  const read = (outputs: LifeOutputs) => {
+    for (const name of ['stdout', 'stderr'] as const)
+      reading.push(readLines({ name, stream: outputs[name], ...pace }, (line) => sink(line), clock))
+  }
+  read(life)
+  void life.program?.then(read)
   return {
     // A container has none at first.
     get pid() {
@@ -34,5 +44,11 @@ export function ownedLife(
       return isRunning
     },
     hear: (taken) => void (sink = taken),
+    async drained() {
+      const read = new AbortController()
+      const late = sleep(LAST_LINES_MS, read.signal).catch(() => undefined)
+      await Promise.race([Promise.all(reading), late])
+      read.abort()
+    },
   }
 }

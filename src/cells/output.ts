@@ -20,7 +20,7 @@ const LINES_PER_S_MAX = 2000
 const REST_MIN_MS = 100
 const NEWLINE = 10
 
-/** Reads a stream to its end and hands on its lines. */
+/** Reads a stream to its end and hands on its lines; resolves behind the last one. */
 export function readLines(
   from: {
     readonly name: OutputLine['stream']
@@ -29,7 +29,7 @@ export function readLines(
   },
   sink: (line: OutputLine) => void,
   clock: Pick<Clock, 'monotonicMs'>,
-): void {
+): Promise<void> {
   const { name, stream, pace } = from
   const rate = createRate((text) => sink({ stream: name, text }), clock)
   const decoder = new StringDecoder('utf8')
@@ -68,6 +68,7 @@ export function readLines(
   })
   // A reset of the pipe is an end like any other; the life's exit has the cause.
   stream.on('error', () => stream.destroy())
+  return new Promise((resolve) => stream.once('close', resolve))
 }
 
 /** Passes on a limited number of lines a second, and the number of the others. */

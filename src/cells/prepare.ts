@@ -88,6 +88,7 @@ async function prepareAs(
     filter: place.filter,
     view: spec.root === undefined ? viewOf(spec, folder, place) : [],
     enter,
+    ...(enter !== undefined && { outputs: folder }),
     rlimitProcesses: place.isolation.processLimit === 'rlimit',
     agent: { uid: process.geteuid?.() ?? 0, gid: process.getegid?.() ?? 0 },
   }

@@ -1,6 +1,6 @@
 // A stop that fails: a further one tries again, and the cell is there until nothing is left of it.
 import assert from 'node:assert/strict'
-import { Readable } from 'node:stream'
+import { PassThrough, Readable } from 'node:stream'
 import { test } from 'node:test'
 import { systemClock } from '#base/clock.ts'
 import { createLogger } from '#base/log.ts'
@@ -26,13 +26,17 @@ function lifeWithoutProcess(): StartedLife {
 }
 
 const supervise = (
-  more: { cleanUp: () => Promise<void>; endLife?: () => void },
+  more: {
+    cleanUp: () => Promise<void>
+    endLife?: () => void
+    launch?: SupervisorDeps['launch']
+  },
   spec: CellSpec = SPEC,
 ) => {
   const deps: SupervisorDeps = {
     // A path that is there: the probe of the test asks nobody.
     socket: import.meta.filename,
-    launch: lifeWithoutProcess,
+    launch: more.launch ?? lifeWithoutProcess,
     hasInit: false,
     observe: () => ({
       tree: {
@@ -127,4 +131,25 @@ test('a cell that does not answer is ended after its time where nothing is known
   const cell = supervise({ cleanUp: async () => undefined }, { ...SPEC, ...more })
   t.after(() => cell.stop())
   assert.equal((await ended.promise).silent, true)
+})
+
+test('the end of a life is told behind its last line, which is read late', async (t) => {
+  const told = Promise.withResolvers<readonly string[]>()
+  const launch = () => {
+    const [stdout, program] = [new PassThrough(), new PassThrough()]
+    setImmediate(() => stdout.end('of its start\n'))
+    setTimeout(() => program.end('the last\n'), 100)
+    return {
+      ...lifeWithoutProcess(),
+      stdout,
+      program: Promise.resolve({ stdout: program, stderr: Readable.from([]) }),
+      exit: Promise.resolve({ code: 3, signal: null }),
+    }
+  }
+  const cell = supervise(
+    { cleanUp: async () => undefined, launch },
+    { ...SPEC, output: () => undefined, ended: (_, { lastLines }) => told.resolve(lastLines) },
+  )
+  t.after(() => cell.stop())
+  assert.deepEqual(await told.promise, ['of its start', 'the last'])
 })

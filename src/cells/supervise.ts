@@ -216,6 +216,7 @@ class OneCell implements SupervisedCell {
     const how = { ...end, at: clock.wallMs() }
     const why = await watching
     await killTree(this.#observed.tree, clock)
+    await life.drained()
     const isKilled = how.signal === 'SIGKILL' && this.#observed.memoryKills() > killsBefore
     this.#observed.endLife()
     this.#life = undefined

@@ -127,6 +127,18 @@ export function driverContract({ name, on, skip, engine: startEngine }: Contract
       assert.deepEqual([one.cell.state, one.ends], ['stopped', []])
     })
 
+    test('a program opens its outputs by their names, as any user', async () => {
+      for (const User of ['0:0', '33:33']) {
+        const tag = `outputs-${User.slice(0, 1)}`
+        writeServerImage(join(folder, tag), { config: { User } })
+        const spec = await specOf(driver, `oci:${folder}/${tag}:v1`)
+        const one = await started({ ...spec, command: ['/bin/sh', '-c', BY_NAME] })
+        const wanted = ['stdout: hello', 'stderr: a word', 'stdout: again']
+        await until(() => wanted.every((line) => one.lines.includes(line)))
+        await one.end('idle')
+      }
+    })
+
     test('instances of a version run side by side, and the end of one leaves the other', async () => {
       const own = { id: 'wl_pair' }
       const [one, other] = [await started(own), await started({ ...own, instance: 2 })]
@@ -408,6 +420,8 @@ async function openOutside(socket: string): Promise<Outside> {
   }
 }
 
+const BY_NAME = `echo hello > /dev/stdout; echo a word > /dev/stderr; echo again >> /proc/self/fd/1
+  exec /usr/bin/perl /app/server.pl`
 const BURN = '/usr/bin/perl /app/server.pl & while :; do :; done'
 const DEAF =
   'trap "" TERM; /usr/bin/perl -e \'$SIG{TERM} = "IGNORE"; do "/app/server.pl"\' & wait; wait'

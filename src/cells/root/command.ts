@@ -1,4 +1,5 @@
 // The command that becomes the pid 1 of a cell with a root folder of its own, up to the words of its program.
+import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { syscallFilter } from '#cells/syscalls/filter.ts'
 import { OWN_ARCHITECTURE } from '#cells/syscalls/numbers.ts'
@@ -61,7 +62,7 @@ export function enterCommand(command: EnterCommand): string[] {
   return [
     begin(perl),
     root.port === undefined ? [] : ['port', String(root.port)],
-    socket === undefined ? [] : ['listen', socket],
+    socket === undefined ? [] : ['listen', socket, 'outputs', dirname(socket)],
     root.outlet === undefined ? [] : ['outlet', root.outlet.socket],
     planRoot({ root, stage, hostname: root.hostname ?? name, owner, reads }),
     'loopback',

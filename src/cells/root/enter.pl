@@ -10,13 +10,13 @@ our %NUMBER = $architecture eq 'x64'
     mount => 165, umount2 => 166, pivot_root => 155, mount_setattr => 442, sethostname => 170, unshare => 272,
     setgroups => 116, setresgid => 119, setresuid => 117, prctl => 157, capset => 126, prlimit64 => 302,
     close_range => 436, setns => 308, rt_sigprocmask => 14, signalfd4 => 289, epoll_create1 => 291, epoll_ctl => 233,
-    epoll_pwait => 281, seccomp => 317,
+    epoll_pwait => 281, seccomp => 317, mknodat => 259,
   )
   : (
     mount => 40, umount2 => 39, pivot_root => 41, mount_setattr => 442, sethostname => 161, unshare => 97,
     setgroups => 159, setresgid => 149, setresuid => 147, prctl => 167, capset => 91, prlimit64 => 261,
     close_range => 436, setns => 268, rt_sigprocmask => 135, signalfd4 => 74, epoll_create1 => 20, epoll_ctl => 21,
-    epoll_pwait => 22, seccomp => 277,
+    epoll_pwait => 22, seccomp => 277, mknodat => 33,
   );
 # struct epoll_event is packed on x86_64 alone.
 our $EPOLL_EVENT = $architecture eq 'x64' ? 'L Q' : 'L x4 Q';
@@ -28,6 +28,7 @@ my $DETACH = 2;
 my ($NEW_USER, $NEW_NET) = (0x1000_0000, 0x4000_0000);
 my $RLIMIT_NOFILE = 7;
 my ($FD_CONFIG, $FD_LISTENER) = (3, 4);
+my ($HERE, $FIFO) = (-100, 0010000);
 my $SIGKILL = 9;
 our $SIGCHLD_SET = pack 'Q', 1 << 16;
 our $BACKLOG = 511;
@@ -49,12 +50,12 @@ sub bind_at { my ($from, $path) = @_; must('mount', $from, $path, 0, $BIND | $RE
 # Of all that is mounted there.
 sub restrict {
     my ($path, $attributes) = @_;
-    must('mount_setattr', -100, $path, 0x8000, pack('Q4', $attributes, 0, 0, 0), 32);
+    must('mount_setattr', $HERE, $path, 0x8000, pack('Q4', $attributes, 0, 0, 0), 32);
 }
 my $READ_ONLY = $RDONLY | $NOSUID | $NODEV;
 
 my ($listener, $port, $hostname, $files, $folder) = (undef, 0, '', 0, '/');
-my ($outside, $outlet, @doors);
+my ($outside, $outlet, @doors, @outputs);
 
 my %STEPS = (
     # The cell's socket, at a path of the machine.
@@ -68,6 +69,20 @@ my %STEPS = (
         umask 0007;
         bind $listener, pack('S Z*', 1, $name) or fail($path);
         umask 0022;
+    }],
+    # FIFOs as the program's outputs, as open(2) refuses sockets, which the agent's pipes are. The agent opens the other ends,
+    # and takes the names away, before the program starts.
+    outputs => [1, sub {
+        my ($folder) = @_;
+        for my $path (map { "$folder/$_" } qw(stdout stderr)) {
+            # Of a life that ended in its start.
+            unlink $path;
+            must('mknodat', $HERE, $path, $FIFO | 0600, 0);
+            # For both ends first: the open of one end waits for the other.
+            sysopen my $both, $path, 2 or fail($path);
+            sysopen my $output, $path, 1 or fail($path);
+            push @outputs, $output;
+        }
     }],
     # The socket outside that doors lead to. Its folder stays open, as no path of the cell leads to it.
     outlet => [1, sub {
@@ -146,6 +161,8 @@ my %STEPS = (
     become => [3, sub {
         my ($uid, $gid, $groups) = @_;
         my @groups = split /,/, $groups;
+        # A program that could read them, or be their owner, could wake the agent without a byte that counts.
+        for (@outputs) { chown 0, $gid, $_ or fail('outputs'); chmod 0620, $_ or fail('outputs') }
         must('setgroups', scalar @groups, pack 'L*', @groups);
         must('prctl', $PR_SET_SECUREBITS, $NO_SETUID_FIXUP, 0, 0, 0);
         must('setresgid', ($gid + 0) x 3);
@@ -194,6 +211,11 @@ if ($filter ne '') {
 open my $config, '+<&=', $FD_CONFIG or fail('descriptor 3');
 syswrite $config, "\n";
 for (my $byte = ''; $byte ne "\n";) { sysread($config, $byte, 1) or exit 70 }
+# Of this process too: the agent reads an end of them when nothing of the cell is left.
+if (my ($stdout, $stderr) = splice @outputs) {
+    open STDOUT, '>&', $stdout or fail('stdout');
+    open STDERR, '>&', $stderr or fail('stderr');
+}
 
 %ENV = map { pack('H*', substr $_, 5) => $ENV{$_} } grep { /^cell_/ } keys %ENV;
 my @program = @ARGV;
