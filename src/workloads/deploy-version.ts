@@ -1,5 +1,5 @@
 // Deployments of workloads: the wanted version is tried beside the live one, and takes over once it is ready.
-import { ErgonError, messageOf } from '#base/errors.ts'
+import { ErgonError } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import { NotWanted, type Instances } from '#resources/instances.ts'
 import type { ResourceLine } from '#resources/keep-logs.ts'
@@ -10,10 +10,11 @@ import { alone } from './alone.ts'
 import type { Crashes } from './crashes.ts'
 import type { RunningWorkload, WorkloadDriver } from './driver.ts'
 import type { KeptInstances } from './keep-running.ts'
+import { keepWantedImages } from './image-rows.ts'
 import { sourceOf } from './log-source.ts'
 import { endForgottenVersions } from './older-versions.ts'
 import { mountedVolumes, readWorkloadVersion, type WorkloadVersion } from './read-version.ts'
-import { knownOf, pulledOf } from './pulled.ts'
+import { pulledOf } from './pulled.ts'
 import { replaceBy } from './replace.ts'
 import {
   instanceOfKey,
@@ -102,9 +103,7 @@ async function pullVersion(
   wanted: WorkloadVersion,
   signal: AbortSignal,
 ): Promise<boolean> {
-  if (knownOf(parts.driver, wanted) !== undefined) return true
-  const pull = async () => void (await pulledOf(parts, wanted, signal))
-  return await parts.pulls.run(wanted.account, () => orFailed(parts, wanted, pull), signal)
+  return await orFailed(parts, wanted, async () => void (await pulledOf(parts, wanted, signal)))
 }
 
 /** Starts a version beside the live one, with as many instances as that has, and makes it live. */
@@ -204,21 +203,4 @@ function failureOf(error: unknown): string | undefined {
   if (!(error instanceof ErgonError)) return undefined
   const isFinal = FINAL.has(error.code) || error.code.startsWith('image_')
   return isFinal ? error.message : undefined
-}
-
-/** Removes images that no version has. */
-export async function keepWantedImages({
-  state,
-  driver,
-  log,
-}: Pick<DeployParts, 'state' | 'driver' | 'log'>): Promise<void> {
-  await driver
-    .prune(async () => {
-      const { rows } = await state.query<{ word: string }>(
-        `select distinct image_word as word from workload_versions v join resources n on n.id = v.workload
-         where image_word is not null and n.actual <> 'deleted'`,
-      )
-      return new Set(rows.map(({ word }) => word))
-    })
-    .catch((error: unknown) => log.warn('Images are not removed', { error: messageOf(error) }))
 }

@@ -46,13 +46,14 @@ export type WorkloadPull = Pick<WorkloadSpec, 'id' | 'account' | 'version' | 'im
   readonly roomBytes: number
 }
 export type WorkloadPulled = { readonly digest: string; readonly config: ImageConfig }
-/** A pulled image where it runs. */
-export type KeptImage = WorkloadPulled & {
-  /** The image among all others; see imageWordOf(). */
-  readonly word: string
-  /** The bytes that its files take of the disk. */
-  readonly bytes: number
-}
+/** A pulled image where it runs. No removal takes it before the disposal: its version is in the state then. */
+export type HeldImage = Disposable &
+  WorkloadPulled & {
+    /** The image among all others; see imageWordOf(). */
+    readonly word: string
+    /** The bytes that its files take of the disk. */
+    readonly bytes: number
+  }
 export type WorkloadProgress = { readonly doneBytes: number; readonly totalBytes: number }
 
 /** The end of a life of an instance that nobody asked for: 137 where the memory ran out. */
@@ -91,17 +92,16 @@ export interface WorkloadVolumes {
   used(): Promise<ReadonlyMap<string, number>>
 }
 
-export type PullEvents = {
-  readonly progress: (now: WorkloadProgress) => void
-  readonly keep: (image: KeptImage) => Promise<void>
-}
-
 export interface WorkloadDriver {
   /**
-   * Brings the image of a version to where it runs; charged to its account. The image is not removed before `keep` has
-   * written down who has it. Throws the image_… codes, and registry_unreachable, after which another try may succeed.
+   * Brings the image of a version to where it runs; charged to its account. Throws the image_… codes, and
+   * registry_unreachable, after which another try may succeed.
    */
-  pull(wanted: WorkloadPull, events: PullEvents, signal: AbortSignal): Promise<WorkloadPulled>
+  pull(
+    wanted: WorkloadPull,
+    progress: (now: WorkloadProgress) => void,
+    signal: AbortSignal,
+  ): Promise<HeldImage>
   /** True where the image is there already. */
   has(image: PulledImageName): boolean
   /** Starts an instance; resolves before it is ready. Rejects where its account cannot pay, or its budget is used up. */

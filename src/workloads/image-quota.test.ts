@@ -1,15 +1,18 @@
 // Images at rest: who pays for them, and how many bytes an account may have.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { imageBeyondQuota } from '#images/quota-fault.ts'
 import { openLedgerState } from '#ledger/test-state.fixture.ts'
 import { quiet } from '#postgres/testing.ts'
 import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
+import { createTrials } from '#resources/trials.ts'
 import type { Queryable, State } from '#state/connect.ts'
 import { createImageMeasures, noteImageWords } from './image-rows.ts'
 import type { WorkloadDriver } from './driver.ts'
 import { pulledOf } from './pulled.ts'
 import type { WorkloadVersion } from './read-version.ts'
-import { ACCOUNT, CONFIG, driverOf, signal, workloadsOn } from './workloads.fixture.ts'
+import { ACCOUNT, CONFIG, driverOf, heldImage, signal, workloadsOn } from './workloads.fixture.ts'
 
 const skip = whyNoState()
 const MOST = 1_000_000_000
@@ -126,11 +129,9 @@ test(
     const driver: WorkloadDriver = {
       ...driverOf([]),
       has: () => false,
-      async pull({ roomBytes }, { keep: kept }) {
+      async pull({ roomBytes }) {
         rooms.push(roomBytes)
-        const pulled = { digest: 'sha256:0', config: CONFIG }
-        await kept({ ...pulled, word: 'k-0', bytes: 3_000_000 })
-        return pulled
+        return heldImage({ bytes: 3_000_000 })
       },
     }
     const given = { running: [], driver, imageBytesMax: 2_000_000 }
@@ -156,17 +157,15 @@ test(
     await using url = await openTestUrl()
     await using state = await openLedgerState(url.of, 2)
     const running: number[] = []
-    /** Before the instances of a replaced version end, and afterwards. */
+    /** That of a pull is what there is once the instances of a replaced version have ended. */
     const rooms: number[] = []
     const plain = driverOf(running)
     const driver: WorkloadDriver = {
       ...plain,
       has: () => true,
-      async pull({ image, roomBytes }, { keep: kept }) {
+      async pull({ image, roomBytes }) {
         if (image === 'three') rooms.push(roomBytes)
-        const pulled = { digest: `sha256:${image}`, config: CONFIG }
-        await kept({ ...pulled, word: `k-${image}`, bytes: 400 })
-        return pulled
+        return heldImage({ digest: `sha256:${image}`, word: `k-${image}`, bytes: 400 })
       },
     }
     const given = { running, driver, imageBytesMax: 1000 }
@@ -180,12 +179,91 @@ test(
     assert.deepEqual(running, [1, 2])
     const other = await deployed('three', 'other')
     assert.equal(await deploy(other, 'other'), undefined)
-    assert.deepEqual(rooms, [200, 600])
+    assert.deepEqual(rooms, [600])
     assert.deepEqual(running, [2, 1])
     assert.deepEqual(
       (await imagesOf(state)).map(([, word]) => word),
       ['k-three', 'k-two'],
     )
+    workloads.close()
+  },
+)
+
+/** A driver whose images have so many bytes, and whose pulls end at their room; the rooms of its pulls by image. */
+function sizedDriver(running: number[], bytesOf: Readonly<Record<string, number>>) {
+  const rooms: (readonly [image: string, roomBytes: number])[] = []
+  const driver: WorkloadDriver = {
+    ...driverOf(running),
+    async pull({ image, roomBytes }) {
+      rooms.push([image, roomBytes])
+      const bytes = bytesOf[image] ?? 0
+      if (bytes > roomBytes) throw imageBeyondQuota(image, roomBytes)
+      return heldImage({ digest: `sha256:${image}`, word: `k-${image}`, bytes })
+    },
+  }
+  return { driver, rooms }
+}
+
+test(
+  'an image that has no room without those of replaced versions ends no instance, and is fetched once',
+  { skip },
+  async () => {
+    await using url = await openTestUrl()
+    await using state = await openLedgerState(url.of, 2)
+    const running: number[] = []
+    const { driver, rooms } = sizedDriver(running, { one: 400, two: 400, large: 601 })
+    const given = { running, driver, imageBytesMax: 1000 }
+    const { workloads, deployed, deploy } = await workloadsOn(state, given)
+    const web = await deployed('one', 'web')
+    assert.equal(await deploy(web), undefined)
+    await workloads.use({ id: web, account: ACCOUNT, name: 'web' }, signal, 1)
+    await deployed('two', 'web')
+    assert.equal(await deploy(web), undefined)
+    const other = await deployed('large', 'other')
+    assert.equal(await deploy(other, 'other'), 'failed')
+    assert.deepEqual(running, [1, 2])
+    assert.deepEqual(rooms.slice(2), [['large', 600]])
+    workloads.close()
+  },
+)
+
+test(
+  'another pull of the account does not wait for the end of an instance that gives its image up',
+  { skip },
+  async () => {
+    await using url = await openTestUrl()
+    await using state = await openLedgerState(url.of, 2)
+    const running: number[] = []
+    const ends = Promise.withResolvers<void>()
+    const ending = Promise.withResolvers<void>()
+    const sized = sizedDriver(running, { one: 400, two: 400, three: 500, small: 50 })
+    const driver: WorkloadDriver = {
+      ...sized.driver,
+      async start(spec, events) {
+        const started = await sized.driver.start(spec, events)
+        return {
+          ...started,
+          async end(cause) {
+            ending.resolve()
+            await ends.promise
+            await started.end(cause)
+          },
+        }
+      },
+    }
+    const given = { running, driver, imageBytesMax: 1000 }
+    const { workloads, deployed, deploy } = await workloadsOn(state, given)
+    const web = await deployed('one', 'web')
+    assert.equal(await deploy(web), undefined)
+    await workloads.use({ id: web, account: ACCOUNT, name: 'web' }, signal, 1)
+    await deployed('two', 'web')
+    assert.equal(await deploy(web), undefined)
+    const third = deploy(await deployed('three', 'third'), 'third')
+    await ending.promise
+    const further = deploy(await deployed('small', 'further'), 'further')
+    const reached = await Promise.race([further, pause(10_000, 'held up')])
+    ends.resolve()
+    assert.deepEqual([reached, await third, await further], [undefined, undefined, undefined])
     workloads.close()
   },
 )
@@ -287,7 +365,8 @@ test('a version of a file that has another image now is refused with both digest
     imageWord: null,
   }
   const instances = { running: () => [], stop: async () => undefined }
-  const deps = { state, log: quiet, driver: driverOf([]), imageBytesMax: 1, instances }
+  const pulls = createTrials()
+  const deps = { state, log: quiet, driver: driverOf([]), imageBytesMax: 1, instances, pulls }
   await assert.rejects(pulledOf(deps, version as WorkloadVersion, signal), {
     code: 'image_not_found',
     message:

@@ -1,4 +1,5 @@
-// The images that the state has of versions before their words and bytes were noted: those of an older Ergon.
+// The images that the state has of versions: those that stay on the node, and those of an older Ergon, whose words and bytes
+// are noted.
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { Queryable } from '#state/connect.ts'
@@ -61,4 +62,25 @@ export function createImageMeasures({ state, driver, log }: Deps & { readonly lo
     /** Resolves when none is being measured. */
     idle: async (): Promise<void> => await running,
   }
+}
+
+/** Removes images that no version has. */
+export async function keepWantedImages({
+  state,
+  driver,
+  log,
+}: {
+  readonly state: Queryable
+  readonly driver: Pick<WorkloadDriver, 'prune'>
+  readonly log: Logger
+}): Promise<void> {
+  await driver
+    .prune(async () => {
+      const { rows } = await state.query<{ word: string }>(
+        `select distinct image_word as word from workload_versions v join resources n on n.id = v.workload
+         where image_word is not null and n.actual <> 'deleted'`,
+      )
+      return new Set(rows.map(({ word }) => word))
+    })
+    .catch((error: unknown) => log.warn('Images are not removed', { error: messageOf(error) }))
 }

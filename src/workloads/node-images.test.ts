@@ -11,6 +11,7 @@ import type { LocalReference } from '#images/reference.ts'
 import { createImageStore } from '#images/store.ts'
 import { layerOf, writeLayout } from '#images/testing.ts'
 import { quiet } from '#postgres/testing.ts'
+import { createTrials } from '#resources/trials.ts'
 import type { Queryable } from '#state/connect.ts'
 import { pullCellOf } from './cell-name.ts'
 import type { WorkloadPull } from './driver.ts'
@@ -30,7 +31,7 @@ const ROOM = {
 const none = async (): Promise<ReadonlySet<string>> => new Set()
 const IMAGE = { image: 'one', digest: 'sha256:0' }
 const WANTED = { id: 'wl_a', account: 'acct_a', version: 1, image: 'one', roomBytes: 1 }
-const EVENTS = { progress: () => undefined, keep: async () => undefined }
+const progress = () => undefined
 
 /** Images of one repository that has so many of them; the first of them is what a pull finds. */
 function open(t: TestContext, count: number, pulling: () => Promise<unknown> = none) {
@@ -68,7 +69,14 @@ test('images stay until the digest of a pulled one is in the state', async (t) =
   const query = (...given: Parameters<Queryable['query']>) =>
     (asked++ === 0 ? first : state).query(...given)
   const instances = { running: () => [], stop: async () => undefined }
-  const deps = { state: { query } as Queryable, log: quiet, driver, imageBytesMax: 1, instances }
+  const deps = {
+    state: { query } as Queryable,
+    log: quiet,
+    driver,
+    imageBytesMax: 1,
+    instances,
+    pulls: createTrials(),
+  }
   await pulledOf(deps, version as WorkloadVersion, signal)
   assert.deepEqual(leftAtWrite, [1])
   await prune(none)
@@ -78,7 +86,7 @@ test('images stay until the digest of a pulled one is in the state', async (t) =
 test('a pull that goes on delays no removal of other images, and keeps its own files', async (t) => {
   const ends = Promise.withResolvers<void>()
   const { prune, pull, left, work } = open(t, 3, () => ends.promise)
-  const pulled = pull(WANTED, EVENTS, signal)
+  const pulled = pull(WANTED, progress, signal)
   while (!existsSync(work)) await pause(1)
   await prune(async () => new Set([imageWordOf(IMAGE)]))
   assert.deepEqual([left(), existsSync(work)], [1, true])
@@ -91,7 +99,7 @@ test('an image that got its version after a removal has read the state is not re
   const { prune, pull, left } = open(t, 2)
   await prune(async () => {
     const read = await none()
-    await pull(WANTED, EVENTS, signal)
+    ;(await pull(WANTED, progress, signal))[Symbol.dispose]()
     return read
   })
   assert.equal(left(), 1)
@@ -102,7 +110,7 @@ test('an image that got its version after a removal has read the state is not re
 test('an image that is removed while it is pulled is pulled again, and so often at most', async (t) => {
   let pulls = 0
   const { pull } = open(t, 0, async () => pulls++)
-  await assert.rejects(pull(WANTED, EVENTS, signal), { code: 'internal' })
+  await assert.rejects(pull(WANTED, progress, signal), { code: 'internal' })
   assert.equal(pulls, 3)
 })
 
@@ -122,7 +130,7 @@ function openBroken(t: TestContext, leftMs?: number) {
     left: () => readdirSync(pulls).toSorted(),
     async fail(wanted: Partial<WorkloadPull>, ends = code) {
       code = ends
-      await assert.rejects(images.pull({ ...WANTED, ...wanted }, EVENTS, signal), { code })
+      await assert.rejects(images.pull({ ...WANTED, ...wanted }, progress, signal), { code })
     },
   }
 }
@@ -180,7 +188,7 @@ async function openStore(t: TestContext, made: () => Promise<unknown>) {
 
 test('an image that is unpacked is not removed before its pull has told so', async (t) => {
   const { image, pulls, ...images } = await openStore(t, () => images.prune(none))
-  const pulled = await images.pull({ ...WANTED, image }, EVENTS, signal)
+  const pulled = await images.pull({ ...WANTED, image }, progress, signal)
   assert.deepEqual([pulls.length, images.has({ image, digest: pulled.digest })], [1, true])
   const place = imageFolderOf(images.folder, image)
   assert.deepEqual(readdirSync(join(place, 'pulls')), [])
@@ -192,7 +200,7 @@ test('two pulls of an image at once leave one root folder, whole', async (t) => 
     if (pulls.length === 2) both.resolve()
     await both.promise
   })
-  const pulledBy = (id: string) => images.pull({ ...WANTED, id, image }, EVENTS, signal)
+  const pulledBy = (id: string) => images.pull({ ...WANTED, id, image }, progress, signal)
   const [{ digest }] = await Promise.all([pulledBy('wl_a'), pulledBy('wl_b')])
   const root = images.rootOf({ image, digest })
   assert.deepEqual(readdirSync(join(root, '..')), [basename(root)])
@@ -204,4 +212,44 @@ test('the files of removed images are removed by a child, those of an earlier ag
   mkdirSync(join(folder, '.removed', 'left', 'by', 'a', 'kill'), { recursive: true })
   await prune(none)
   while (readdirSync(join(folder, '.removed')).length > 0) await pause(5)
+})
+
+test('the root folder of an image that is refused for its bytes goes at once', async (t) => {
+  const { image, ...images } = await openStore(t, none)
+  const keptAtWrite: number[] = []
+  const roots = join(imageFolderOf(images.folder, image), 'roots')
+  const state = {
+    async query(text: string) {
+      if (!text.includes('keep_image')) return { rows: [] }
+      keptAtWrite.push(readdirSync(roots).length)
+      return { rows: [{ others: '1' }] }
+    },
+  } as unknown as Queryable
+  const driver = { ...driverOf([]), ...images }
+  const version = { id: 'wl_a', account: 'acct_a', version: 1, image, digest: null, config: null }
+  const instances = { running: () => [], stop: async () => undefined }
+  const deps = { state, log: quiet, driver, imageBytesMax: 1, instances, pulls: createTrials() }
+  await assert.rejects(pulledOf(deps, version as WorkloadVersion, signal), {
+    code: 'image_quota_exceeded',
+  })
+  assert.deepEqual([keptAtWrite[0], existsSync(roots) ? readdirSync(roots) : []], [1, []])
+})
+
+test('the folder of a repository goes with its last image, and stays for a pull', async (t) => {
+  const ends = Promise.withResolvers<void>()
+  const { prune, pull, folder, work } = open(t, 1, () => ends.promise)
+  const place = imageFolderOf(folder, 'one')
+  const pulled = pull(WANTED, progress, signal)
+  while (!existsSync(work)) await pause(1)
+  rmSync(work, { recursive: true })
+  rmSync(join(place, 'roots'), { recursive: true })
+  await prune(none)
+  assert.ok(existsSync(place), 'the folder of a pull')
+  mkdirSync(join(place, 'roots', '0'), { recursive: true })
+  ends.resolve()
+  ;(await pulled)[Symbol.dispose]()
+  await prune(async () => new Set([imageWordOf(IMAGE)]))
+  assert.ok(existsSync(place))
+  await prune(none)
+  assert.ok(!existsSync(place), 'nobody has an image of it')
 })

@@ -1,6 +1,6 @@
 // The images of this node: unpacked root folders, which one kind of process alone writes. An image comes from the files of its
 // pull and goes by a rename, which no pull and no removal waits for; a child removes files.
-import { existsSync, renameSync } from 'node:fs'
+import { existsSync, readdirSync, renameSync, rmdirSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ErgonError } from '#base/errors.ts'
@@ -35,11 +35,14 @@ export function createNodeImages(deps: NodePulls): NodeImages {
     return part !== IMAGE_FILES.roots || !(wanted.has(word) || holds.has(word))
   }
   const removeUnwanted = async (wanted: ReadonlySet<string>) => {
-    for (const place of await entriesOf(folder))
+    for (const place of await entriesOf(folder)) {
       for (const part of await entriesOf(join(folder, place)))
         for (const name of await entriesOf(join(folder, place, part)))
           // The check and the rename are one step: nothing is held between them.
           if (isFree(place, part, name, wanted)) removals.take(join(folder, place, part, name))
+      // A pull makes its folders after it has begun.
+      if (!files.isUsed(join(folder, place))) removeEmpty(join(folder, place))
+    }
   }
   /** True where the image is there. Taken among the images when it is held: no removal comes between. */
   const isPlaced = (image: PulledImageName, work: string) => {
@@ -54,7 +57,7 @@ export function createNodeImages(deps: NodePulls): NodeImages {
     has: (image) => existsSync(rootOf(image)),
     bytesOf: async (image, signal) =>
       existsSync(rootOf(image)) ? await diskBytes(rootOf(image), signal) : 0,
-    async pull(wanted, { progress, keep }, signal) {
+    async pull(wanted, progress, signal) {
       const cell = pullCellOf(wanted)
       const work = pullFolderOf(folder, wanted, cell)
       const own = { cell, account: wanted.account, folder: work }
@@ -65,10 +68,11 @@ export function createNodeImages(deps: NodePulls): NodeImages {
           const { digest, config, bytes } = await pull(deps, wanted, progress, signal)
           const image = { image: wanted.image, digest }
           const word = imageWordOf(image)
-          using _ = holds.hold(word)
+          using stack = new DisposableStack()
+          stack.use(holds.hold(word))
           if (!isPlaced(image, work)) continue
-          await keep({ digest, config, bytes, word })
-          return { digest, config }
+          const held = stack.move()
+          return { digest, config, bytes, word, [Symbol.dispose]: () => held.dispose() }
         }
         throw baseFault('internal', `An image is removed after each pull: ${wanted.id}`)
       } catch (error) {
@@ -120,6 +124,16 @@ function createHolds() {
       remembered = new Set(held.keys())
       return { [Symbol.dispose]: () => void (remembered = undefined) }
     },
+  }
+}
+
+/** Removes the folder of a repository that has no files. */
+function removeEmpty(place: string): void {
+  try {
+    for (const part of readdirSync(place)) rmdirSync(join(place, part))
+    rmdirSync(place)
+  } catch {
+    // There are some.
   }
 }
 

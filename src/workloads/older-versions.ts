@@ -20,12 +20,12 @@ export const versionsInUse = (
 
 /**
  * Ends the instances of an account whose versions are neither wanted nor live, but those of the version that asks: its start
- * may wait for this. False where there are none.
+ * may wait for this.
  */
 export const endOlderVersions = (
   parts: OlderParts,
   asking: Pick<Versioned, 'id' | 'account' | 'version'>,
-): Promise<boolean> =>
+): Promise<void> =>
   endSome(
     parts,
     versionsInUse(parts.instances, asking.account).filter(
@@ -36,7 +36,7 @@ export const endOlderVersions = (
   )
 
 /** Ends the instances of an account whose versions are kept no more: their images would count nowhere. */
-export const endForgottenVersions = (parts: OlderParts, account: string): Promise<boolean> =>
+export const endForgottenVersions = (parts: OlderParts, account: string): Promise<void> =>
   endSome(
     parts,
     versionsInUse(parts.instances, account),
@@ -47,7 +47,7 @@ async function endSome(
   { state, instances }: OlderParts,
   versions: readonly string[],
   which: string,
-): Promise<boolean> {
+): Promise<void> {
   const { rows } = await state.query<{ name: string }>(
     `select v.name from (
        select name, split_part(name, ' ', 1) as workload, split_part(name, ' ', 2)::int as version
@@ -58,5 +58,4 @@ async function endSome(
   const names = new Set(rows.map(({ name }) => name))
   const keys = instances.running().flatMap(({ key }) => (names.has(versionOfKey(key)) ? [key] : []))
   await Promise.all(keys.map((key) => instances.stop(key, 'change')))
-  return keys.length > 0
 }

@@ -1,4 +1,5 @@
 // The files of pulls: of those that go on, and of those that broke off, which the next pull of the same version uses.
+import { sep } from 'node:path'
 import type { Removals } from './removals.ts'
 
 export interface PullFiles {
@@ -8,6 +9,8 @@ export interface PullFiles {
   end(pull: PullOfAccount, isOfUse: boolean): void
   /** True where they must stay. */
   has(cell: string): boolean
+  /** True where a pull goes on that has its files below the folder. */
+  isUsed(folder: string): boolean
 }
 
 type PullOfAccount = { readonly cell: string; readonly account: string; readonly folder: string }
@@ -16,7 +19,7 @@ type LeftFiles = { readonly pull: PullOfAccount; readonly timer: NodeJS.Timeout 
 const LEFT_MS = 3_600_000
 
 export function createPullFiles(removals: Removals, leftMs = LEFT_MS): PullFiles {
-  const running = new Set<string>()
+  const running = new Map<string, PullOfAccount>()
   /** By the account: it has one pull at a time, and files of one at most. */
   const left = new Map<string, LeftFiles>()
   const remove = ({ folder }: PullOfAccount) => {
@@ -30,8 +33,9 @@ export function createPullFiles(removals: Removals, leftMs = LEFT_MS): PullFiles
     return found?.pull
   }
   return {
-    begin({ cell, account }) {
-      running.add(cell)
+    begin(pull) {
+      const { cell, account } = pull
+      running.set(cell, pull)
       const before = forget(account)
       if (before !== undefined && before.cell !== cell) remove(before)
     },
@@ -47,5 +51,6 @@ export function createPullFiles(removals: Removals, leftMs = LEFT_MS): PullFiles
       left.set(pull.account, { pull, timer })
     },
     has: (cell) => running.has(cell) || left.values().some(({ pull }) => pull.cell === cell),
+    isUsed: (folder) => running.values().some((pull) => pull.folder.startsWith(`${folder}${sep}`)),
   }
 }

@@ -1,17 +1,19 @@
 // The image of a version, pulled once: its digest and its process are of the version from then on.
-import { ErgonError, messageOf } from '#base/errors.ts'
+import { messageOf, present } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { Queryable } from '#state/connect.ts'
 import { imageBeyondQuota } from '#images/quota-fault.ts'
 import type { Instances } from '#resources/instances.ts'
+import type { Trials } from '#resources/trials.ts'
 import type {
-  KeptImage,
+  HeldImage,
   RunningWorkload,
   WorkloadDriver,
   WorkloadProgress,
   WorkloadPulled,
 } from './driver.ts'
+import { keepWantedImages } from './image-rows.ts'
 import { endOlderVersions, versionsInUse } from './older-versions.ts'
 import type { WorkloadVersion } from './read-version.ts'
 import type { VersionedInstance } from './versioned.ts'
@@ -23,11 +25,14 @@ export type PulledDeps = {
   /** All images of an account may have so many bytes on the node. */
   readonly imageBytesMax: number
   readonly instances: Pick<Instances<VersionedInstance, RunningWorkload>, 'running' | 'stop'>
+  /** Turns of their own: a slow registry holds up no trial. */
+  readonly pulls: Trials
 }
 
 /**
- * Where the quota has no room for the image, instances of versions that others have replaced end for it. Throws the image_…
- * codes, and registry_unreachable, after which a later try may succeed.
+ * Pulls of an account take turns. Where the quota has room for the image only without those of versions that others have
+ * replaced, their instances end for it. Throws the image_… codes, and registry_unreachable, after which a later try may
+ * succeed; NotYet while the account rests.
  */
 export async function pulledOf(
   deps: PulledDeps,
@@ -36,61 +41,102 @@ export async function pulledOf(
 ): Promise<WorkloadPulled> {
   const known = knownOf(deps.driver, version)
   if (known !== undefined) return known
+  const found: { pulled?: WorkloadPulled; image?: HeldImage; tight?: HeldImage } = {}
   try {
-    return await pullNow(deps, version, signal)
+    using held = new DisposableStack()
+    const pull = async () => {
+      // Another pull of the account may have brought it meanwhile.
+      const brought = knownOf(deps.driver, version)
+      if (brought !== undefined) {
+        found.pulled = brought
+        return true
+      }
+      const image = held.use(await pullNow(deps, version, signal))
+      found.pulled = found.image = image
+      if ((await bytesOfOthers(deps, version, image)) === null) return true
+      await assertRoom(deps, version, image)
+      found.tight = image
+      return true
+    }
+    await deps.pulls.run(version.account, pull, signal)
+    if (found.tight !== undefined) await keepByEnds(deps, version, found.tight)
+    const { digest, config } = present(found.pulled, 'a pull that did not throw has an image')
+    return { digest, config }
   } catch (error) {
-    const isBeyond = error instanceof ErgonError && error.code === 'image_quota_exceeded'
-    if (!isBeyond || !(await endOlderVersions(deps, version))) throw error
-    return await pullNow(deps, version, signal)
+    // Its files are of nobody where it was refused.
+    if (found.image !== undefined) await keepWantedImages(deps)
+    throw error
   }
 }
 
+/** It has the room that there will be, and nothing ends for an image beyond that. */
 async function pullNow(
-  { state, log, driver, imageBytesMax, instances }: PulledDeps,
+  deps: PulledDeps,
   version: WorkloadVersion,
   signal: AbortSignal,
-): Promise<WorkloadPulled> {
-  const row = [version.id, version.version]
+): Promise<HeldImage> {
+  const { state, log, driver } = deps
   const progress = (pull: WorkloadProgress) =>
     void state
       .query('update workload_versions set pull = $3 where workload = $1 and version = $2', [
-        ...row,
+        version.id,
+        version.version,
         { done_bytes: pull.doneBytes, total_bytes: pull.totalBytes },
       ])
       .catch((error: unknown) => log.debug('A pull is not told', { error: messageOf(error) }))
-  const { rows: rooms } = await state.query<{ bytes: string }>(
-    'select image_room($1, $2, $3, $4)::text as bytes',
-    [...row, imageBytesMax, versionsInUse(instances, version.account)],
+  const roomBytes = await roomOf(deps, version)
+  return await driver.pull({ ...version, image: imageOf(version), roomBytes }, progress, signal)
+}
+
+/** The bytes that the images of an account leave when no instance of a replaced version runs. */
+async function roomOf({ state, imageBytesMax }: PulledDeps, version: WorkloadVersion) {
+  const { rows } = await state.query<{ bytes: string }>(
+    "select image_room($1, $2, $3, '{}')::text as bytes",
+    [version.id, version.version, imageBytesMax],
   )
-  const wanted = {
-    ...version,
-    image: imageOf(version),
-    roomBytes: Number(rooms[0]?.bytes ?? imageBytesMax),
-  }
-  const keep = async ({ digest, config, word, bytes }: KeptImage) => {
-    if (
-      version.digest !== null &&
-      /^(oci|docker-archive):/.test(version.image) &&
-      version.digest !== digest
-    )
-      throw changedImage(version, digest)
-    const { rows } = await state.query<{ others: string | null }>(
-      'select keep_image($1, $2, $3, $4, $5, $6, $7, $8)::text as others',
-      [
-        ...row,
-        digest,
-        config,
-        word,
-        bytes,
-        imageBytesMax,
-        versionsInUse(instances, version.account),
-      ],
-    )
-    const others = rows[0]?.others ?? null
-    if (others !== null)
-      throw imageBeyondQuota(version.image, Math.max(0, imageBytesMax - Number(others)))
-  }
-  return await driver.pull(wanted, { progress, keep }, signal)
+  return Number(rows[0]?.bytes ?? imageBytesMax)
+}
+
+/** Null where the version has the image now, or else the bytes of the others, which leave too little. */
+async function bytesOfOthers(
+  { state, imageBytesMax, instances }: PulledDeps,
+  version: WorkloadVersion,
+  { digest, config, word, bytes }: HeldImage,
+): Promise<number | null> {
+  if (
+    version.digest !== null &&
+    /^(oci|docker-archive):/.test(version.image) &&
+    version.digest !== digest
+  )
+    throw changedImage(version, digest)
+  const { rows } = await state.query<{ others: string | null }>(
+    'select keep_image($1, $2, $3, $4, $5, $6, $7, $8)::text as others',
+    [
+      version.id,
+      version.version,
+      digest,
+      config,
+      word,
+      bytes,
+      imageBytesMax,
+      versionsInUse(instances, version.account),
+    ],
+  )
+  const others = rows[0]?.others ?? null
+  return others === null ? null : Number(others)
+}
+
+async function assertRoom(deps: PulledDeps, version: WorkloadVersion, { bytes }: HeldImage) {
+  const roomBytes = await roomOf(deps, version)
+  if (bytes > roomBytes) throw imageBeyondQuota(version.image, roomBytes)
+}
+
+/** Outside of the turn: an instance may end slowly. */
+async function keepByEnds(deps: PulledDeps, version: WorkloadVersion, image: HeldImage) {
+  await endOlderVersions(deps, version)
+  const others = await bytesOfOthers(deps, version, image)
+  if (others !== null)
+    throw imageBeyondQuota(version.image, Math.max(0, deps.imageBytesMax - others))
 }
 
 /** Undefined where the image must be pulled. */

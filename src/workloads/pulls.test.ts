@@ -10,7 +10,7 @@ import { NotYet } from '#resources/reconciler.ts'
 import type { Trials } from '#resources/trials.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { WorkloadDriver } from './driver.ts'
-import { ACCOUNT, driverOf, pullInto, signal, workloadsOn } from './workloads.fixture.ts'
+import { ACCOUNT, driverOf, heldImage, signal, workloadsOn } from './workloads.fixture.ts'
 
 test(
   'pulls from eight registries that never end their answers hold up no other deployment',
@@ -58,8 +58,8 @@ test(
     const driver: WorkloadDriver = {
       ...driverOf(running),
       has: () => isThere,
-      pull: async (_wanted, { keep }, ending) => {
-        if (isThere) return await pullInto(keep)
+      pull: async (_wanted, _progress, ending) => {
+        if (isThere) return heldImage()
         pulling.resolve()
         return await new Promise((_, reject) =>
           ending.addEventListener('abort', () => reject(ending.reason)),
@@ -97,9 +97,9 @@ test(
     const driver: WorkloadDriver = {
       ...driverOf([]),
       has: () => isThere,
-      async pull(_wanted, { keep }) {
+      async pull() {
         pulls++
-        return await pullInto(keep)
+        return heldImage()
       },
     }
     const stopping: Queryable = {
@@ -139,9 +139,9 @@ test(
     const driver: WorkloadDriver = {
       ...plain,
       has: () => false,
-      async pull(_wanted, { keep }) {
+      async pull() {
         pulls++
-        return await pullInto(keep)
+        return heldImage()
       },
       volumes: { ...plain.volumes, assertRoom: async () => void (await deployed('two')) },
     }
@@ -164,11 +164,11 @@ test(
     const driver: WorkloadDriver = {
       ...driverOf([]),
       has: () => isThere,
-      async pull(_wanted, { keep }) {
+      async pull() {
         most = Math.max(most, ++pulling)
         await pause(20)
         pulling--
-        return await pullInto(keep)
+        return heldImage()
       },
     }
     const { workloads, deployed, deploy } = await workloadsOn(state, { running: [], driver })
@@ -198,8 +198,8 @@ test(
     const driver: WorkloadDriver = {
       ...driverOf([]),
       has: () => isThere,
-      async pull(_wanted, { keep }) {
-        if (isThere) return await pullInto(keep)
+      async pull() {
+        if (isThere) return heldImage()
         throw fault('registry_unreachable', 'The registry is silent')
       },
     }
@@ -235,9 +235,9 @@ test(
     const driver: WorkloadDriver = {
       ...driverOf(running),
       has: () => !hasGone,
-      async pull({ image }, { keep }) {
+      async pull({ image }) {
         hasGone = image === 'two'
-        return await pullInto(keep)
+        return heldImage()
       },
     }
     const pulls = restingIf(() => hasGone)

@@ -4,7 +4,7 @@ import { addTestAccount } from '#ledger/test-state.fixture.ts'
 import { quiet } from '#postgres/testing.ts'
 import { sealVariables } from '#resources/variables.ts'
 import type { State } from '#state/connect.ts'
-import type { PullEvents, WorkloadDriver } from './driver.ts'
+import type { HeldImage, WorkloadDriver } from './driver.ts'
 import { createWorkloads, type WorkloadsDeps } from './workloads.ts'
 
 export const ACCOUNT = 'acct_a'
@@ -31,16 +31,19 @@ export const CONFIG = {
   stopSignal: 'SIGTERM',
 }
 
-/** A pull that finds the image on the node. */
-export async function pullInto(keep: PullEvents['keep']) {
-  const pulled = { digest: 'sha256:0', config: CONFIG }
-  await keep({ ...pulled, word: 'k-0', bytes: 1 })
-  return pulled
-}
+/** What a pull has found on the node. */
+export const heldImage = (image: Partial<HeldImage> = {}): HeldImage => ({
+  digest: 'sha256:0',
+  config: CONFIG,
+  word: 'k-0',
+  bytes: 1,
+  ...image,
+  [Symbol.dispose]: () => undefined,
+})
 
 /** A driver that keeps the versions that run. */
 export const driverOf = (running: number[]): WorkloadDriver => ({
-  pull: (_wanted, { keep }) => pullInto(keep),
+  pull: async () => heldImage(),
   has: () => true,
   bytesOf: async () => 0,
   prune: async () => undefined,

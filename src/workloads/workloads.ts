@@ -1,7 +1,7 @@
 // The workloads of this node: the running version, the trial of a new one beside it, and the instances that keep
 // running.
 import { systemClock } from '#base/clock.ts'
-import { ErgonError, messageOf, present } from '#base/errors.ts'
+import { ErgonError, messageOf } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import type { SleepCause } from '#contract/resources/intervals.ts'
 import { PULLS_MAX } from '#contract/workloads/workload-limits.ts'
@@ -9,16 +9,9 @@ import { createInstances, NotWanted } from '#resources/instances.ts'
 import { NotYet } from '#resources/reconciler.ts'
 import type { Resource } from '#resources/resource.ts'
 import { createTrials, type Trials } from '#resources/trials.ts'
-import {
-  deployWanted,
-  liveOf,
-  countInstances,
-  orNone,
-  keepWantedImages,
-  type DeployParts,
-} from './deploy-version.ts'
+import { deployWanted, liveOf, countInstances, orNone, type DeployParts } from './deploy-version.ts'
 import { createCrashes } from './crashes.ts'
-import type { RunningWorkload, WorkloadPulled } from './driver.ts'
+import type { RunningWorkload } from './driver.ts'
 import { createKeptInstances } from './keep-running.ts'
 import { sourceOf } from './log-source.ts'
 import {
@@ -27,11 +20,11 @@ import {
   workloadSpecOf,
   type WorkloadVersion,
 } from './read-version.ts'
-import { knownOf, pulledOf, type PulledDeps } from './pulled.ts'
+import { knownOf, pulledOf } from './pulled.ts'
 import { createRoom, type InstanceRoom } from './room.ts'
 import { createScaledTeller } from './tell-scaled.ts'
 import { keyOfInstance, type VersionedInstance } from './versioned.ts'
-import { createImageMeasures } from './image-rows.ts'
+import { createImageMeasures, keepWantedImages } from './image-rows.ts'
 import { noteVolumeBytes, openVolumes } from './volumes/volume-rows.ts'
 
 export interface Workloads {
@@ -196,7 +189,7 @@ async function start(
   const source = sourceOf({ version, instance })
   const tell = (text: string) => line({ resource: id, source, level: 'service', text, isOwn: true })
   const toldPull = () =>
-    pulledInTurn(deps, row, ending).catch((error: unknown) => {
+    pulledOf(deps, row, ending).catch((error: unknown) => {
       const why = error instanceof NotYet ? pullRests() : error
       if (why instanceof ErgonError) tell(why.message)
       throw error
@@ -220,21 +213,6 @@ async function start(
       },
     },
   )
-}
-
-/** A start that needs its image waits for the same turns as deployments. Throws NotYet while the account rests. */
-async function pulledInTurn(
-  deps: PulledDeps & { readonly pulls: Trials },
-  row: WorkloadVersion,
-  signal: AbortSignal,
-): Promise<WorkloadPulled> {
-  let pulled: WorkloadPulled | undefined
-  const pull = async () => {
-    pulled = await pulledOf(deps, row, signal)
-    return true
-  }
-  await deps.pulls.run(row.account, pull, signal)
-  return present(pulled, 'a pull that did not throw has an image')
 }
 
 function orPullRests(error: unknown): never {

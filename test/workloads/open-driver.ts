@@ -67,11 +67,12 @@ export async function openDriver(given: DriverPlace, others?: Cells): Promise<Op
 /** The first instance of an image. */
 export async function specOf(driver: WorkloadDriver, image: string): Promise<WorkloadSpec> {
   const wanted = { id: 'wl_pull', account: 'acct_a', version: 1, image, roomBytes: 1e12 }
-  const events = { progress: () => undefined, keep: async () => undefined }
-  const pulled = await driver.pull(wanted, events, AbortSignal.timeout(PULL_MS))
+  using pulled = await driver.pull(wanted, () => undefined, AbortSignal.timeout(PULL_MS))
+  const { digest, config } = pulled
   return {
     ...wanted,
-    ...pulled,
+    digest,
+    config,
     name: 'web',
     instance: 1,
     port: 8080,
