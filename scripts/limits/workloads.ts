@@ -29,7 +29,7 @@ export const WORKLOADS: LimitSection = {
       code('volume_quota_exceeded'),
     ],
     [
-      'images of an account on the node, unpacked, each once (`ERGON_ACCOUNT_IMAGES_MB`)',
+      'images of an account on the node, unpacked, each once, by their bytes or their part of the inodes (`ERGON_ACCOUNT_IMAGES_MB`)',
       'a quarter of the disk of the node',
       words('old versions give theirs up, then the version fails with `image_quota_exceeded`'),
     ],

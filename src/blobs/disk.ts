@@ -3,6 +3,7 @@
 import { close, closeSync, constants, fstatSync, open as openFile, read } from 'node:fs'
 import { type FileHandle, mkdir, open, opendir, stat, statfs, unlink } from 'node:fs/promises'
 import { promisify } from 'node:util'
+import { freeBytesOf } from '#base/tenant-room.ts'
 
 export interface BlobDisk {
   makeFolder(path: string): Promise<void>
@@ -75,8 +76,8 @@ export const fileDisk: BlobDisk = {
     for await (const entry of await opendir(path)) yield entry.name
   },
   async space(path) {
-    const { bavail, blocks, bsize } = await statfs(path)
-    return { freeBytes: bavail * bsize, totalBytes: blocks * bsize }
+    const disk = await statfs(path)
+    return { freeBytes: freeBytesOf(disk), totalBytes: disk.blocks * disk.bsize }
   },
 }
 

@@ -1,6 +1,8 @@
-// A folder of an image on its disk: the bytes that it takes, and that all of them are there.
+// A folder of an image on its disk: the part of the disk that it takes, and that all of its bytes are there.
 import { execFile } from 'node:child_process'
+import { statfs } from 'node:fs/promises'
 import { promisify } from 'node:util'
+import { inodeBytesOf } from '#base/tenant-room.ts'
 
 const MEASURE_MS = 120_000
 const SYNC_MS = 600_000
@@ -8,13 +10,17 @@ const ENVIRONMENT = { PATH: '/usr/bin:/bin', LC_ALL: 'C' }
 const run = promisify(execFile)
 
 /**
- * The blocks of a folder, and those of a file with several names once. By du(1) of coreutils: a tree of an image has half a
- * million files at most.
+ * The bytes of the disk that nobody else can have: those of the blocks of a folder, or the part of its inodes where that is more.
+ * A file with several names counts once. By du(1) of coreutils: a tree of an image has half a million files at most.
  */
 export async function diskBytes(folder: string, signal: AbortSignal): Promise<number> {
   const options = { timeout: MEASURE_MS, signal, env: ENVIRONMENT }
-  const { stdout } = await run('du', ['--summarize', '--block-size=1', '--', folder], options)
-  return Number.parseInt(stdout, 10)
+  const sumOf = async (unit: string) => {
+    const { stdout } = await run('du', ['--summarize', unit, '--', folder], options)
+    return Number.parseInt(stdout, 10)
+  }
+  const inodesBytes = (await sumOf('--inodes')) * inodeBytesOf(await statfs(folder))
+  return Math.max(await sumOf('--block-size=1'), Math.ceil(inodesBytes))
 }
 
 /**

@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statfsSync,
   statSync,
   truncateSync,
   writeFileSync,
@@ -16,6 +17,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { openLayout } from './layout-source.ts'
 import type { DiskRoom } from '#base/disk-room.ts'
+import { inodeBytesOf } from '#base/tenant-room.ts'
 import type { LocalReference } from './reference.ts'
 import { createImageStore, type ImageStore } from './store.ts'
 import { layerOf, writeLayout } from './testing.ts'
@@ -317,4 +319,46 @@ test('an image beyond the quota of its account is refused while it is unpacked',
     message: /the images of the account may have 2 MB more/,
   })
   assert.deepEqual(readdirSync(join(work, 'whole')), [])
+})
+
+/** A layer of so many files without a byte, and what they take of this disk. */
+async function emptyFiles(count: number) {
+  const names = Array.from({ length: count }, (_, nth) => ({ name: `f${nth}` }))
+  return {
+    layers: [await layerOf(names)],
+    bytes: Math.ceil((count + 1) * inodeBytesOf(statfsSync(home))),
+  }
+}
+
+test('an image has its part of the inodes of the disk, where that is more than its blocks', async () => {
+  const layout = newFolder()
+  const files = await emptyFiles(500)
+  writeLayout(layout, files)
+  const image = await storeIn(newFolder()).pull(`oci:${layout}`, signal)
+  assert.equal(image.bytes, files.bytes)
+})
+
+test('an image of more empty files than the quota has room for is refused while it is unpacked', async () => {
+  const layout = newFolder()
+  const { layers: many, bytes } = await emptyFiles(500)
+  writeLayout(layout, { layers: many })
+  const work = newFolder()
+  // The archive has 1 kB for each of them.
+  const quotaBytes = Math.max(600_000, Math.floor(bytes / 2))
+  const store = storeIn(newFolder(), { work, quotaBytes })
+  const pulled = store.pull(`oci:${layout}`, signal)
+  if (bytes < quotaBytes) return void (await pulled)
+  await assert.rejects(pulled, { code: 'image_quota_exceeded' })
+  assert.deepEqual(readdirSync(join(work, 'whole')), [])
+})
+
+test('the part of the inodes is reserved while files are made', async () => {
+  const layout = newFolder()
+  const { layers: many, bytes } = await emptyFiles(4000)
+  writeLayout(layout, { layers: many })
+  let reservedBytes = 0
+  const reserve = async (more: number) => (reservedBytes += more) > 0
+  await storeIn(newFolder(), { room: { ...ROOM, reserve } }).pull(`oci:${layout}`, signal)
+  // The files at the end have no chunk behind them.
+  assert.ok(reservedBytes > bytes * 0.8, `${reservedBytes} of ${bytes}`)
 })

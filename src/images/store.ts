@@ -1,7 +1,7 @@
 // One pull of an image: its root folder, whole among the files of the pull, from where the agent takes it to the images.
 import { hash } from 'node:crypto'
 import { createReadStream, existsSync } from 'node:fs'
-import { mkdir, readFile, rename, rm } from 'node:fs/promises'
+import { mkdir, readFile, rename, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fault } from '#contract/errors.ts'
 import type { Descriptor, Manifest } from '#contract/workloads/images.ts'
@@ -18,6 +18,7 @@ import { digestHex, fetchBlob, missingBytes } from './blobs.ts'
 import { createPullPace, type PullPace, type PullPaceLimits } from './pull-pace.ts'
 import { diskBytes, syncDisk } from './disk-bytes.ts'
 import type { DiskRoom } from '#base/disk-room.ts'
+import { inodeBytesOf } from '#base/tenant-room.ts'
 import { imageBeyondDisk, imageBeyondQuota } from './quota-fault.ts'
 import { imageText, parseImageReference, type ImageReference } from './reference.ts'
 import type { ImageSource } from './source.ts'
@@ -45,7 +46,7 @@ export type PulledImage = {
   readonly config: ImageConfig
   /** The root folder, read-only for its cells. */
   readonly root: string
-  /** The bytes that it takes of the disk. */
+  /** The part of the disk that it takes; see diskBytes(). */
   readonly bytes: number
 }
 
@@ -108,7 +109,9 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
           progress?.({ doneBytes: (doneBytes += layer.size), totalBytes })
         }
         await room.give()
-        await unpackRoot(root, fetched, unpackRoom(options, text), { work, signal })
+        const inodeBytes = inodeBytesOf(await statfs(work))
+        const unpacked = unpackRoom(options, { text, inodeBytes })
+        await unpackRoot(root, fetched, unpacked, { work, signal })
       }
       await rm(blobs, { recursive: true, force: true })
       return { digest, config, root, bytes: await diskBytes(root, signal) }
@@ -124,11 +127,14 @@ function unpackRoom(
     entriesMax = IMAGE_ENTRIES_MAX,
     room,
   }: ImageStoreOptions,
-  text: string,
+  { text, inodeBytes }: { readonly text: string; readonly inodeBytes: number },
 ): UnpackRoom {
   let keptBytes = 0
+  const most = Math.min(bytesMax, quotaBytes)
   return {
-    bytes: Math.min(bytesMax, quotaBytes),
+    bytes: most,
+    inodesBytes: most,
+    inodeBytes,
     entries: entriesMax,
     tooLarge: () =>
       quotaBytes < bytesMax ? imageBeyondQuota(text, quotaBytes) : imageTooLarge(bytesMax),

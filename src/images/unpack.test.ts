@@ -37,6 +37,8 @@ function place(): { readonly root: string; readonly secret: string } {
 const room = (): UnpackRoom => ({
   bytes: 1_000_000,
   entries: 1000,
+  inodesBytes: 1_000_000_000,
+  inodeBytes: 16_384,
   tooLarge: () => imageTooLarge(1_000_000),
 })
 
@@ -230,6 +232,28 @@ test('folders that no entry names count as entries and as bytes of the disk', as
   await unpackIn({ entries: 204 })
   await assert.rejects(unpackIn({ entries: 203 }), { code: 'image_hostile' })
   await assert.rejects(unpackIn({ bytes: 202 * 4096 }), { code: 'image_too_large' })
+})
+
+test('unpackLayer() counts an inode for each file, folder and symbolic link, and none for a second name', async () => {
+  const layer = await layerOf([
+    { name: 'a/b/file', text: '1' },
+    { name: 'a/', type: 'directory' },
+    { name: 'a/second', type: 'link', linkname: 'a/b/file' },
+    { name: 'a/link', type: 'symlink', linkname: 'b' },
+    { name: 'a/folder/', type: 'directory' },
+    { name: 'a/.wh.gone' },
+    { name: 'a/pipe', type: 'fifo' },
+  ])
+  const unpackIn = (inodes: number) =>
+    unpackLayer(
+      { open: () => pieces(layer), diffId: digestOf(layer) },
+      place().root,
+      { ...room(), inodesBytes: inodes * 16_384 },
+      signal,
+    )
+  // Two folders that no entry names, the file, the link and the folder.
+  await unpackIn(5)
+  await assert.rejects(unpackIn(4), { code: 'image_too_large' })
 })
 
 test('the harness sees a file that was taken', async () => {

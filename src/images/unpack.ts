@@ -27,6 +27,9 @@ import { imageUnsupported } from './manifest.ts'
 export type UnpackRoom = {
   bytes: number
   entries: number
+  /** The part of the disk that the inodes may have, and that of each inode, in bytes. */
+  inodesBytes: number
+  readonly inodeBytes: number
   readonly tooLarge: () => Error
   /** Called with the bytes that are about to come to the disk; rejects where it has no room for them. */
   readonly wrote?: (bytes: number) => Promise<void>
@@ -68,9 +71,15 @@ export async function unpackLayer(
     aheadBytes += BLOCK_BYTES
     if (--room.entries < 0) throw hostile('it has too many entries')
   }
+  const chargeInode = () => {
+    room.inodesBytes -= room.inodeBytes
+    aheadBytes += room.inodeBytes
+    if (room.inodesBytes < 0) throw room.tooLarge()
+  }
   const chargeFolder = () => {
     takeEntry()
     takeBytes(BLOCK_BYTES)
+    chargeInode()
   }
   async function* counted(chunks: AsyncIterable<Buffer>) {
     for await (const chunk of chunks) {
@@ -85,9 +94,11 @@ export async function unpackLayer(
   const write = async () => {
     for await (const entry of entries) {
       takeEntry()
-      await addEntry(entry, { root, made, chargeFolder, signal }).catch((error: unknown) => {
-        throw describedEntry(error)
-      })
+      await addEntry(entry, { root, made, chargeFolder, chargeInode, signal }).catch(
+        (error: unknown) => {
+          throw describedEntry(error)
+        },
+      )
     }
   }
   try {
@@ -107,11 +118,13 @@ type Target = {
   readonly made: Set<string>
   /** Called before each folder that no entry names. */
   readonly chargeFolder: () => void
+  /** Called before an entry is made that is no second name. */
+  readonly chargeInode: () => void
   readonly signal: AbortSignal
 }
 
 async function addEntry(entry: Entry, target: Target): Promise<void> {
-  const { root, made, chargeFolder, signal } = target
+  const { root, made, chargeFolder, chargeInode, signal } = target
   const { header } = entry
   const parts = entryParts(header.name)
   const name = parts.at(-1)
@@ -126,7 +139,10 @@ async function addEntry(entry: Entry, target: Target): Promise<void> {
   if (kind === undefined) throw imageUnsupported(`an entry of a layer is a ${header.type}`)
   if (kind === 'left out') return void entry.resume()
   const isFolder = lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true
-  if (!(isFolder && kind === 'folder')) rmSync(path, { recursive: true, force: true })
+  if (!(isFolder && kind === 'folder')) {
+    if (kind !== 'link') chargeInode()
+    rmSync(path, { recursive: true, force: true })
+  }
   if (kind === 'folder') {
     if (!isFolder) mkdirSync(path)
     chmodSync(path, FOLDER_MODE)

@@ -31,7 +31,7 @@ export const CONFIG = {
   stopSignal: 'SIGTERM',
 }
 
-/** What a pull has found on the node. */
+/** An image that a pull has found on the node. */
 export const heldImage = (image: Partial<HeldImage> = {}): HeldImage => ({
   digest: 'sha256:0',
   config: CONFIG,

@@ -9,6 +9,9 @@ import type { NodeVolumes } from '#workloads/volumes/node-volumes.ts'
 import { assertVolumePaths } from '#workloads/volumes/volume-paths.ts'
 import { createEngineImages } from './images.ts'
 
+/** The engine has all files of an image once more. */
+const COPIES = 2
+
 export function createDockerDriver(
   deps: InstanceDeps & {
     readonly opened: OpenEngine
@@ -23,9 +26,12 @@ export function createDockerDriver(
   const images = createEngineImages(engine, installation)
   const { rootOf } = nodeImages
   return {
-    pull: nodeImages.pull,
+    async pull(...asked) {
+      const image = await nodeImages.pull(...asked)
+      return { ...image, bytes: image.bytes * COPIES }
+    },
     has: nodeImages.has,
-    bytesOf: nodeImages.bytesOf,
+    bytesOf: async (...asked) => (await nodeImages.bytesOf(...asked)) * COPIES,
     async prune(wanted) {
       let keep: ReadonlySet<string> = new Set()
       await nodeImages.prune(async () => (keep = await wanted()))

@@ -6,7 +6,7 @@ import { open, rm, statfs, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { lockFile } from '#base/lock.ts'
 import { takeBlocks } from '#node/take-blocks.ts'
-import { promiseRoomOf, tenantRoomOf } from '#base/tenant-room.ts'
+import { promiseRoomOf, tenantBlocksOf } from '#base/tenant-room.ts'
 
 export interface KeptRoom {
   /** The bytes that are kept now. */
@@ -40,7 +40,7 @@ export function createKeptRoom(folder: string, lock: string): KeptRoom {
   const wantedOf = async (bytes: number): Promise<number> => {
     const disk = await statfs(folder)
     // Other products may use their part: that ends no promise.
-    const moreBytes = Math.min(tenantRoomOf(disk), Math.max(0, promiseRoomOf(disk)))
+    const moreBytes = Math.min(tenantBlocksOf(disk), Math.max(0, promiseRoomOf(disk)))
     return Math.min(bytes, Math.max(0, heldBytes + moreBytes))
   }
   const isWorthIt = (wanted: number): boolean =>
