@@ -8,6 +8,8 @@ const DISK = { bsize: 4096, blocks: 1_000_000, bavail: 900_000, files: 250_000, 
 test('an inode is its part of the disk, and 512 bytes where a file system has no number of them', () => {
   assert.equal(inodeBytesOf(DISK), 16_384)
   assert.equal(inodeBytesOf({ ...DISK, files: 0, ffree: 0 }), 512)
+  // fallocate(1) takes whole bytes.
+  assert.equal(inodeBytesOf({ ...DISK, files: 249_000 }), 16_450)
 })
 
 test('tenants have the room of the blocks, or that of the inodes where this is less', () => {

@@ -23,7 +23,7 @@ const INODE_BYTES = 512
 
 /** The part of a disk that an inode takes, in bytes: without inodes the rest of the disk is of no use. */
 export const inodeBytesOf = ({ blocks, bsize, files }: DiskBlocks & DiskInodes): number =>
-  files > 0 ? (blocks * bsize) / files : INODE_BYTES
+  files > 0 ? Math.ceil((blocks * bsize) / files) : INODE_BYTES
 
 /** The free part of a disk, in bytes: that of its blocks, or that of its inodes where these are fewer. */
 export const freeBytesOf = (disk: DiskBlocks & DiskInodes): number => {

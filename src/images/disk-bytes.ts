@@ -20,7 +20,7 @@ export async function diskBytes(folder: string, signal: AbortSignal): Promise<nu
     return Number.parseInt(stdout, 10)
   }
   const inodesBytes = (await sumOf('--inodes')) * inodeBytesOf(await statfs(folder))
-  return Math.max(await sumOf('--block-size=1'), Math.ceil(inodesBytes))
+  return Math.max(await sumOf('--block-size=1'), inodesBytes)
 }
 
 /**
