@@ -22,7 +22,7 @@ export interface Charging {
   open(span?: Span): OpenSpend
   /** Resolves once work may be admitted again, or after a second: Session.untilFresh(). Undefined where it may be now. */
   untilFresh(signal: AbortSignal): Promise<void> | undefined
-  /** The CPU since the last mark, of anybody, is the operator's. */
+  /** A read without a request has ended: its CPU is the operator's, and what came before is of the next mark. */
   absorb(): void
   /** After each tick: its CPU was the operator's, and unattributed requests whose second is over are journaled. */
   ticked(): void
@@ -50,7 +50,7 @@ export function createCharging(deps: ChargingDeps): Charging {
   return {
     open: (span) => new OpenSpend(shared, span),
     untilFresh: (signal) => deps.session.untilFresh(signal),
-    absorb: () => deps.marks.markLater(deps.marks.operator),
+    absorb: () => deps.marks.markRead(deps.marks.operator),
     ticked() {
       deps.marks.mark(deps.marks.operator)
       try {

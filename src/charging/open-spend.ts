@@ -169,6 +169,12 @@ export class OpenSpend implements Spend, Billable, GrowingSpend {
     if (this.#hold !== undefined && this.measure.cpuNs > this.#hold.halfCpuNs) this.#grow()
   }
 
+  /** A read of its body has ended. */
+  markRead(): void {
+    const { marks } = this.#deps
+    marks.markRead(this.settled === undefined ? this.measure : marks.operator)
+  }
+
   claimThread(thread: JoinedThread, cpuNs: number): void {
     thread.claim(this.measure, cpuNs)
   }

@@ -15,6 +15,8 @@ export interface Connections {
   isFull(socket: Socket): boolean
   /** Answers an exchange when the ones before have left; not at all when their connection has ended by then. */
   add(exchange: Exchange, answer: () => Promise<void>): void
+  /** The newest exchange of it, whose bytes come. */
+  last(socket: Socket): Exchange | undefined
   /** The parser cannot go on with this connection. */
   failed(socket: Socket, refusal: ErgonError): void
   /** Resolves when everything under way is answered. */
@@ -37,6 +39,7 @@ export function createConnections(
 
   return {
     isFull: (socket) => (connections.get(socket)?.open.length ?? 0) >= PIPELINED_MAX,
+    last: (socket) => connections.get(socket)?.open.at(-1)?.exchange,
     add(exchange, answer) {
       const { open } = of(exchange.request.socket)
       const before = open.at(-1)

@@ -12,6 +12,8 @@ export class Exchange {
   readonly #search: string
   /** Of its spend; empty until that is open. */
   requestId = ''
+  /** Its reads are marked so. */
+  spend: { markRead(): void } | undefined
   /** Headers of its protocol on every answer: names and values in turn. */
   protocolHeaders: readonly string[] = []
   /** Headers about the limits of its caller, likewise. */

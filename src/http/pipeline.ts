@@ -71,6 +71,7 @@ async function conduct(exchange: Exchange, deps: AnswerDeps): Promise<void> {
   const begunMs = performance.now()
   const spend = deps.charging.open()
   exchange.requestId = spend.requestId
+  exchange.spend = spend
   let protocol = deps.fallback
   exchange.protocolHeaders = protocol.headers ?? []
   const arrival = new RequestArrival(exchange, deps)

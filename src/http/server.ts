@@ -9,7 +9,7 @@ import { fault, type Code } from '#contract/errors.ts'
 import { limitAddresses, type Trusts } from './address-limit.ts'
 import { BODY_MEMORY_BYTES, createBodyMemory } from './body-memory.ts'
 import { Exchange } from './exchange.ts'
-import { markEmptyReads } from './empty-reads.ts'
+import { markReads } from './empty-reads.ts'
 import * as limits from './limits.ts'
 import { answer, type PipelineDeps } from './pipeline.ts'
 import { createConnections } from './connections.ts'
@@ -63,7 +63,12 @@ export async function listen(deps: ListenDeps): Promise<HttpServer> {
   let draining = false
   const server = createServer(PARSER, accept)
   setLimits(server, deps)
-  server.on('connection', (socket: Socket) => markEmptyReads(socket, () => deps.charging.absorb()))
+  server.on('connection', (socket: Socket) =>
+    markReads(socket, {
+      empty: () => deps.charging.absorb(),
+      ofRequest: () => connections.last(socket)?.spend?.markRead(),
+    }),
+  )
   server.on('checkContinue', accept)
   server.on('checkExpectation', accept)
   server.on('clientError', (error: ParserError, socket: Socket) => {

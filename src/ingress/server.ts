@@ -8,12 +8,13 @@ import type { SecureContext } from 'node:tls'
 import { createServer } from '#base/node-http.ts'
 import { onceDone } from '#base/once-done.ts'
 import { limitAddresses } from '#http/address-limit.ts'
-import { markEmptyReads, owesAnswer } from '#http/empty-reads.ts'
+import { owesAnswer } from '#http/empty-reads.ts'
 import { CONNECTION_CHECK_MS, HEADERS_TIMEOUT_MS, KEEP_ALIVE_MS } from '#http/limits.ts'
 import { answerRequest, answerUpgrade, type IngressDeps } from './answer.ts'
 import type { IngressRequest, IngressResponse } from './exchange.ts'
 import { divertHttp2 } from './first-bytes.ts'
 import { HTTP2_OPTIONS, limitSessions } from './http2-sessions.ts'
+import { markStrangers } from './mark-strangers.ts'
 import {
   ROUTED_HEADER_BYTES_MAX,
   ROUTED_HEADERS_MAX,
@@ -102,7 +103,7 @@ export async function listenTls(
   answerAll(server, deps)
   server.on('secureConnection', (socket) => {
     deps.nobody.mark()
-    markEmptyReads(socket, deps.nobody.mark)
+    markStrangers(socket, deps.nobody)
   })
   server.on('tlsClientError', (_error, socket) => {
     socket.destroy()
@@ -145,7 +146,7 @@ async function open(
     sockets.add(socket)
     // Connections without a request, and those that are no HTTP, are no instance's.
     nobody.mark()
-    markEmptyReads(socket, nobody.mark)
+    markStrangers(socket, nobody)
     socket.once('close', () => {
       sockets.delete(socket)
       nobody.mark()

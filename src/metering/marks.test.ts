@@ -150,10 +150,49 @@ test('a slice in which the process was preempted takes nothing from the others',
   assert.deepEqual([short.cpuNs, preempted.cpuNs, last.cpuNs], [100_000, 120_000, 80_000])
 })
 
+test('markRead() gives a read its learned cost, and what came before to the next mark', () => {
+  const { marks, pass, endTurn } = scripted()
+  const [handler, neighbour] = [owner(), owner()]
+  const { operator } = marks
+  pass({ cpuNs: 5_000_000, wallNs: 9_000_000 })
+  marks.markRead(operator)
+  const ofReadNs = operator.cpuNs
+  assert.ok(ofReadNs > 0 && ofReadNs <= 30_000, `${ofReadNs}`)
+  // The same turn: another read, and work of somebody who marks then.
+  pass({ cpuNs: 10_000, wallNs: 10_000 })
+  marks.markRead(operator)
+  pass({ cpuNs: 40_000, wallNs: 40_000 })
+  marks.markLater(neighbour)
+  endTurn()
+  assert.equal(operator.cpuNs, ofReadNs + 10_000)
+  // A turn that begins and ends with reads.
+  pass({ cpuNs: 3_000_000 })
+  marks.markRead(operator)
+  pass({ cpuNs: 2_000_000, wallNs: 2_000_000 })
+  marks.markRead(operator)
+  endTurn()
+  marks.mark(handler)
+  assert.equal(neighbour.cpuNs, 40_000 + 5_000_000 - ofReadNs)
+  assert.ok(handler.cpuNs > 4_900_000, `${handler.cpuNs}`)
+  assert.equal(marks.totalNs, operator.cpuNs + handler.cpuNs + neighbour.cpuNs)
+})
+
+test('markRead() learns the cost of reads on a slow machine', () => {
+  const { marks, pass, endTurn } = scripted()
+  for (let turn = 0; turn < 100; turn++) {
+    for (let nth = 0; nth < 3; nth++) {
+      pass({ cpuNs: 100_000, wallNs: 100_000 })
+      marks.markRead(marks.operator)
+    }
+    endTurn()
+  }
+  assert.ok(marks.operator.cpuNs > 28_000_000, `${marks.operator.cpuNs}`)
+})
+
 test('markLater() and mark() in any order conserve', () => {
   const act = fc.record({
     who: fc.nat(4),
-    kind: fc.constantFrom('now', 'later', 'end'),
+    kind: fc.constantFrom('now', 'later', 'read', 'end'),
     us: fc.nat(1000),
     ms: fc.double({ min: 0, max: 5, noNaN: true }),
   })
@@ -167,6 +206,7 @@ test('markLater() and mark() in any order conserve', () => {
         const one = owners[who] ?? marks.operator
         if (kind === 'now') marks.mark(one)
         else if (kind === 'later') marks.markLater(one)
+        else if (kind === 'read') marks.markRead(one)
         else turns.endTurn()
       }
       marks.mark(marks.operator)

@@ -28,6 +28,11 @@ export interface Marks {
   markLater(owner: MarkOwner): void
   /** Marks, and calls back at the end of this turn, when the owner has all its CPU. */
   markAtTurnEnd(owner: MarkOwner, then: () => void): void
+  /**
+   * A read has just ended for this owner, and Node tells of its end alone. So the owner gets a read's learned cost, doubled, at
+   * most; the rest since the last mark is of the next mark. Other work of that time waits, and marks later.
+   */
+  markRead(owner: MarkOwner): void
   /** CPU of timers and background callbacks: they mark this one. */
   readonly operator: MarkOwner
   /**
@@ -69,6 +74,9 @@ export const createMarks = (clocks: MarkClocks = {}): Marks =>
     ...clocks,
   })
 
+/** The turn of the event loop that has marks: the wall time of the last one, and whether that ended a read of nothing. */
+type MarkedTurn = { sliceNs: number; isBehindRead: boolean; readonly waiting: (() => void)[] }
+
 class ProcessMarks implements Marks {
   readonly operator: MarkOwner = { cpuNs: 0 }
   readonly #clocks: Required<MarkClocks>
@@ -76,8 +84,12 @@ class ProcessMarks implements Marks {
   #lastNs: number
   #thread: Thread | undefined
   readonly #slices = new Slices()
+  /** CPU before reads, for the next mark. */
+  readonly #left: MarkOwner = { cpuNs: 0 }
+  /** The learned cost of a read. */
+  #readNs = READ_NS
   /** Of this turn, once it has a mark. */
-  #turn: { sliceNs: number; readonly waiting: (() => void)[] } | undefined
+  #turn: MarkedTurn | undefined
 
   constructor(clocks: Required<MarkClocks>) {
     this.#clocks = clocks
@@ -85,7 +97,7 @@ class ProcessMarks implements Marks {
   }
 
   get totalNs(): number {
-    return this.#lastNs - this.#startNs
+    return this.#lastNs - this.#startNs - this.#left.cpuNs
   }
 
   mark(owner: MarkOwner): void {
@@ -97,8 +109,28 @@ class ProcessMarks implements Marks {
     if (this.#turn !== undefined) return this.#slice(owner)
     // The wall time since the last mark is not this thread's alone: the loop may have waited.
     this.mark(owner)
-    this.#turn = { sliceNs: this.#clocks.wallNs(), waiting: [] }
-    this.#clocks.atTurnEnd(() => this.#endTurn())
+    this.#beginTurn(false)
+  }
+
+  markRead(owner: MarkOwner): void {
+    const turn = this.#turn
+    if (turn === undefined) {
+      const moved = { cpuNs: 0 }
+      this.#slices.add(moved, 0)
+      this.#read(0)
+      const ofReadNs = Math.min(moved.cpuNs, toSteps(2 * this.#readNs))
+      owner.cpuNs += ofReadNs
+      this.#left.cpuNs += moved.cpuNs - ofReadNs
+      return this.#beginTurn(owner === this.operator)
+    }
+    const nowNs = this.#clocks.wallNs()
+    const wallNs = nowNs - turn.sliceNs
+    // Between two reads that bring nothing there is hardly anything else.
+    const isSample = turn.isBehindRead && owner === this.operator
+    if (isSample) this.#readNs += (Math.min(wallNs, 4 * this.#readNs) - this.#readNs) / LEARNED_OF
+    this.#slices.addRead(owner, { wallNs, mostNs: 2 * this.#readNs, left: this.#left })
+    turn.sliceNs = nowNs
+    turn.isBehindRead = owner === this.operator
   }
 
   markAtTurnEnd(owner: MarkOwner, then: () => void): void {
@@ -121,10 +153,19 @@ class ProcessMarks implements Marks {
     }
   }
 
+  #beginTurn(isBehindRead: boolean): void {
+    this.#turn = { sliceNs: this.#clocks.wallNs(), isBehindRead, waiting: [] }
+    this.#clocks.atTurnEnd(() => this.#endTurn())
+  }
+
   #slice(owner: MarkOwner): void {
+    owner.cpuNs += this.#left.cpuNs
+    this.#left.cpuNs = 0
     const nowNs = this.#turn === undefined ? 0 : this.#clocks.wallNs()
     this.#slices.add(owner, nowNs - (this.#turn?.sliceNs ?? 0))
-    if (this.#turn !== undefined) this.#turn.sliceNs = nowNs
+    if (this.#turn === undefined) return
+    this.#turn.sliceNs = nowNs
+    this.#turn.isBehindRead = false
   }
 
   /** Charges what the clock moved, without the part of the last `restNs` of wall time: that is not marked yet. */
@@ -156,12 +197,33 @@ class Slices {
   readonly #owners: MarkOwner[] = []
   readonly #wallNs: number[] = []
   #totalNs = 0
+  /** Places of those whose owner is the next one that is added. */
+  readonly #ownerless: number[] = []
 
   get isEmpty(): boolean {
     return this.#owners.length === 0
   }
 
   add(owner: MarkOwner, wallNs: number): void {
+    for (const place of this.#ownerless) this.#owners[place] = owner
+    this.#ownerless.length = 0
+    this.#push(owner, wallNs)
+  }
+
+  /** Wall time that ends with a read, which took so much at most. What is before has the next owner, or is left. */
+  addRead(
+    owner: MarkOwner,
+    { wallNs, mostNs, left }: { wallNs: number; mostNs: number; left: MarkOwner },
+  ): void {
+    const ofReadNs = Math.min(wallNs, mostNs)
+    if (wallNs > ofReadNs) {
+      this.#ownerless.push(this.#owners.length)
+      this.#push(left, wallNs - ofReadNs)
+    }
+    this.#push(owner, ofReadNs)
+  }
+
+  #push(owner: MarkOwner, wallNs: number): void {
     this.#owners.push(owner)
     this.#wallNs.push(wallNs)
     this.#totalNs += wallNs
@@ -185,12 +247,16 @@ class Slices {
     }
     this.#owners.length = 0
     this.#wallNs.length = 0
+    this.#ownerless.length = 0
     this.#totalNs = 0
     return chargedNs
   }
 }
 
 const STEP_NS = 1000
+/** Until it is learned: a read of one byte took 10 to 20 µs. */
+const READ_NS = 15_000
+const LEARNED_OF = 16
 const NS_PER_MS = 1_000_000
 const toSteps = (ns: number): number => Math.floor(ns / STEP_NS) * STEP_NS
 
@@ -291,6 +357,7 @@ export function createOperatorMarks(): Marks {
     mark: () => marks.mark(marks.operator),
     markLater: () => marks.markLater(marks.operator),
     markAtTurnEnd: (_, then) => marks.markAtTurnEnd(marks.operator, then),
+    markRead: () => marks.mark(marks.operator),
     join: (counter) => {
       const thread = marks.join(counter)
       return { ...thread, claim: (_, cpuNs) => thread.claim(marks.operator, cpuNs) }

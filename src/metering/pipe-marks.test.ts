@@ -59,3 +59,26 @@ test('two databases in turns pay their own part within 10 %, on a machine twice 
     assert.ok(part > 0.9 && part < 1.1, `${name}: ${part}`)
   }
 })
+
+test('pieces get their learned cost while work that nobody marks may be among them', () => {
+  const { clock, marks } = processOf()
+  const owner = { cpuNs: 0 }
+  const relay = (count: number, silentNs: number) => {
+    const beforeNs = owner.cpuNs
+    for (let nth = 0; nth < count; nth++) {
+      clock.cpuNs += 25_000 + silentNs
+      marks.piece(owner, 100)
+    }
+    marks.flush()
+    return owner.cpuNs - beforeNs
+  }
+  relay(2000, 0)
+  marks.disturb(60_000)
+  const beside = relay(160, 200_000)
+  assert.ok(beside > 3_900_000 && beside < 4_100_000, `${beside} ns of 4,000,000`)
+  const { accounting } = marks
+  assert.equal(accounting.operator.cpuNs + owner.cpuNs, accounting.totalNs)
+  // The cost is not learned meanwhile.
+  marks.disturb(0)
+  assert.equal(relay(160, 0), 4_000_000)
+})

@@ -14,6 +14,8 @@ export interface PipeMarks {
   mark(owner: MarkOwner): void
   /** Gives the pieces so far their CPU. */
   flush(): void
+  /** For this time there may be work that nobody marks: pieces get their learned cost at most, and the operator the rest. */
+  disturb(forMs: number): void
   /** For accounting: all that it marks is the operator's, as owners here are billed by claims. */
   readonly accounting: Marks
 }
@@ -30,6 +32,7 @@ export function createPipeMarks(marks: Marks = createMarks()): PipeMarks {
   let weightSum = 0
   /** Nanoseconds for a unit of weight. */
   let unitNs = 1
+  let disturbedUntilMs = -Infinity
   const read = { cpuNs: 0 }
 
   const readNs = (): number => {
@@ -50,8 +53,10 @@ export function createPipeMarks(marks: Marks = createMarks()): PipeMarks {
     weights.length = 0
     weightSum = 0
   }
+  const markOperator = () => mark(marks.operator)
   const flush = (): void => {
     if (owners.length === 0) return
+    if (performance.now() < disturbedUntilMs) return markOperator()
     const cpuNs = readNs()
     unitNs += (cpuNs / weightSum - unitNs) / LEARNED_OF
     split(cpuNs)
@@ -62,7 +67,6 @@ export function createPipeMarks(marks: Marks = createMarks()): PipeMarks {
     split(ofPieces)
     owner.cpuNs += cpuNs - ofPieces
   }
-  const markOperator = () => mark(marks.operator)
   return {
     piece(owner, bytes) {
       const weight = PIECE_WEIGHT + bytes * BYTE_WEIGHT
@@ -73,6 +77,7 @@ export function createPipeMarks(marks: Marks = createMarks()): PipeMarks {
     },
     mark,
     flush,
+    disturb: (forMs) => void (disturbedUntilMs = performance.now() + forMs),
     accounting: {
       operator: marks.operator,
       get totalNs() {
@@ -80,6 +85,7 @@ export function createPipeMarks(marks: Marks = createMarks()): PipeMarks {
       },
       mark: markOperator,
       markLater: markOperator,
+      markRead: markOperator,
       markAtTurnEnd(_, then) {
         markOperator()
         marks.markAtTurnEnd(marks.operator, then)
