@@ -2,6 +2,8 @@
 import type { Http2Server, Http2SecureServer, ServerHttp2Session } from 'node:http2'
 import type { CausedByCells } from '#node/meter/caused-by-cells.ts'
 import { HEADERS_TIMEOUT_MS, KEEP_ALIVE_MS } from '#http/limits.ts'
+import { everySixteenth } from './mark-strangers.ts'
+import { watchFrames } from './watch-frames.ts'
 import {
   ROUTED_HEADER_BYTES_MAX,
   ROUTED_HEADERS_MAX,
@@ -11,13 +13,18 @@ import {
 /** Requests that one connection may have under way. */
 const STREAMS_MAX = 100
 
-/** A reading of the clock takes as long as two pings. */
-const PINGS_OF_MARK = 16
+/** Data frames without data, and the like: then the connection ends. */
+const INVALID_FRAMES_MAX = 50
+/** Behind as many in a row as there may be streams; then the connection ends. */
+const RESETS_OF_SECOND = 33
 
 /** Browsers open connections of HTTP/1.1 for WebSocket while no extended CONNECT is offered. */
 export const HTTP2_OPTIONS = {
   settings: { maxConcurrentStreams: STREAMS_MAX, maxHeaderListSize: ROUTED_HEADER_BYTES_MAX },
   maxHeaderListPairs: ROUTED_HEADERS_MAX,
+  maxSessionInvalidFrames: INVALID_FRAMES_MAX,
+  streamResetBurst: STREAMS_MAX,
+  streamResetRate: RESETS_OF_SECOND,
 }
 
 /** Returns an end of all connections after their last requests. */
@@ -26,11 +33,13 @@ export function limitSessions(
   nobody: CausedByCells['nobody'],
 ): () => void {
   const sessions = new Set<ServerHttp2Session>()
+  const watch = watchFrames(nobody)
   server.on('sessionError', () => undefined)
   server.setTimeout(ROUTED_SILENCE_MS_MAX)
   server.on('session', (session: ServerHttp2Session) => {
     endUnused(session)
-    markPings(session, nobody)
+    markFrames(session, everySixteenth(nobody))
+    watch(session)
     sessions.add(session)
     session.once('close', () => sessions.delete(session))
   })
@@ -52,10 +61,8 @@ function endUnused(session: ServerHttp2Session): void {
   session.once('close', () => clearTimeout(timer))
 }
 
-/** Marks pings, which Node answers: requests beside them pay none of that. */
-function markPings(session: ServerHttp2Session, nobody: CausedByCells['nobody']): void {
-  let pings = 0
-  session.on('ping', () => {
-    if (++pings % PINGS_OF_MARK === 0) nobody.mark()
-  })
+/** Marks frames that Node answers, and ends of requests: those beside them pay none of that. */
+function markFrames(session: ServerHttp2Session, mark: () => void): void {
+  session.on('ping', mark).on('remoteSettings', mark)
+  session.on('stream', (stream) => stream.once('close', mark))
 }

@@ -4,5 +4,5 @@ import type { InstanceWork } from './instance-pool.ts'
 import type { RequestEnded } from './routed-counts.ts'
 
 export const NO_WORK: InstanceWork = { piece() {}, count() {} }
-export const NOBODY: CausedByCells['nobody'] = { mark() {} }
+export const NOBODY: CausedByCells['nobody'] = { mark() {}, disturb() {} }
 export const UNCOUNTED: RequestEnded = () => undefined

@@ -20,7 +20,7 @@ export interface CausedWork {
 export interface CausedByCells {
   begin(cell: string): CausedWork
   /** Work for no cell, which the operator pays: neighbours pay none of it. */
-  readonly nobody: Pick<CausedWork, 'mark'>
+  readonly nobody: Pick<CausedWork, 'mark'> & Pick<PipeMarks, 'disturb'>
   /** Cumulative nanoseconds of CPU by the name of the cell. */
   totals(): CausedTotals
 }
@@ -32,6 +32,8 @@ type Owner = { cpuNs: number; open: number; toldNs: number; looks: number }
 
 /** The marks of a process that works for cells, and who pays for the work of none. */
 export type CausedMarks = Pick<PipeMarks, 'piece' | 'mark'> & {
+  /** Absent where pieces have no learned cost. */
+  readonly disturb?: PipeMarks['disturb']
   readonly accounting: Pick<Marks, 'operator'>
 }
 
@@ -44,7 +46,7 @@ export function createCausedByCells(marks: CausedMarks = createPipeMarks()): Cau
   }
   const { operator } = marks.accounting
   return {
-    nobody: { mark: () => marks.mark(operator) },
+    nobody: { mark: () => marks.mark(operator), disturb: (forMs) => marks.disturb?.(forMs) },
     begin(cell) {
       const owner = ownerOf(cell)
       owner.open++
