@@ -50,6 +50,8 @@ export type IngressDeps = {
   readonly https?: Https
   /** The time of its start: 60 s. */
   readonly wakeMs?: number
+  /** The time in which a call of gRPC has a message: 10 minutes. */
+  readonly silenceMs?: number | undefined
 }
 
 /** A resource that does not start in this time. */
@@ -211,7 +213,7 @@ async function startOf(
 async function passInTime(
   request: IngressRequest,
   use: InstanceUse,
-  { routes, requestId, ending, host, found, pass, trusts, https }: FoundRequest,
+  { routes, requestId, ending, host, found, pass, trusts, https, silenceMs }: FoundRequest,
 ): Promise<void> {
   const { route, path, url, prefix } = found
   const late = () => {
@@ -233,6 +235,7 @@ async function passInTime(
     trusts,
     added: strictHeaders(request, https),
     waits: limit.waits,
+    silenceMs,
     begun(isUpgrade) {
       if (isUpgrade || !rulesOfKind(route.kind).isTimedWhole) limit[Symbol.dispose]()
     },

@@ -18,6 +18,7 @@ export type ForwardedRequest = {
   readonly ending: RequestEnding
   /** Headers of ours for the answer. */
   readonly added: Readonly<Record<string, string>>
+  readonly silenceMs: number | undefined
   /** A proxy of the operator, whose headers say who asked. */
   trusts(address: string): boolean
   /** Called when our runtime says that the request waits for its turn, and that it begins. */

@@ -28,7 +28,7 @@ export type InstanceWork = Pick<CausedWork, 'piece' | 'count'>
 /** Opens a pool of connections to `unix:<path>`. A connection has no limit of time: the request has. */
 export function openInstancePool(address: string, work: InstanceWork): InstancePool {
   const path = socketPathOf(address)
-  const grpc = createGrpcSessions(path)
+  const grpc = createGrpcSessions(path, work)
   const connections = new KeptConnections({ path }, work, RULES)
   return {
     ask: (request, taker) => connections.ask(request, taker),

@@ -1,6 +1,5 @@
 // One call of gRPC to a running instance: messages go both ways as they come, and the status in the trailers behind them.
 import type {
-  ClientHttp2Session,
   ClientHttp2Stream,
   Http2ServerRequest,
   Http2Stream,
@@ -16,6 +15,7 @@ import { failedFault, isAnswerStatus, unansweredFault } from '#ingress/failed.ts
 import type { ForwardedRequest } from '#ingress/forwarded-request.ts'
 import { headersFrom, headersTo, recordOf } from '#ingress/headers.ts'
 import { rulesOfKind, type RoutedKind } from '#ingress/kinds.ts'
+import type { GrpcSession } from './grpc-session.ts'
 import { NotAnswered } from '#http-client/not-answered.ts'
 
 /** RFC 9113, 6.2 and 7. The module itself is loaded by the first call. */
@@ -24,6 +24,8 @@ const NO_ERROR = 0
 const INTERNAL_ERROR = 2
 const CANCEL = 8
 const STATUS_OK = 200
+/** No message goes either way; as long as that of a WebSocket. */
+const SILENCE_MS = 600_000
 const NOT_HTTP2 = 'does not speak HTTP/2, which gRPC needs'
 
 /**
@@ -36,13 +38,13 @@ export async function forwardGrpc(
   given: ForwardedRequest,
 ): Promise<void> {
   const session = await sessionOf(given)
-  const call = session.request(headersOfCall(request, given))
+  const call = session.call(headersOfCall(request, given))
   const cancel = () => call.close(CANCEL)
   given.ending.listen(cancel)
   await pass(request, response, { session, call }, given)
 }
 
-async function sessionOf({ pool, kind, ending }: ForwardedRequest): Promise<ClientHttp2Session> {
+async function sessionOf({ pool, kind, ending }: ForwardedRequest): Promise<GrpcSession> {
   const session = await pool.grpc.open().catch((error: unknown) => {
     throw error instanceof NotAnswered ? error : failedFault(kind, NOT_HTTP2)
   })
@@ -65,7 +67,7 @@ function headersOfCall(request: Http2ServerRequest, given: ForwardedRequest): Ou
 function pass(
   { stream }: Http2ServerRequest,
   response: IngressResponse,
-  { session, call }: { readonly session: ClientHttp2Session; readonly call: ClientHttp2Stream },
+  { session, call }: { readonly session: GrpcSession; readonly call: ClientHttp2Stream },
   given: ForwardedRequest,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -86,8 +88,11 @@ function pass(
         isWhole = (flags & END_STREAM) !== 0
         beginAnswer(response, headers, given, isWhole)
         given.begun(false)
+        // Frames without a message renew nothing.
+        call.setTimeout(given.silenceMs ?? SILENCE_MS, cancel)
       }),
     )
+    const cancel = () => call.close(CANCEL)
     let interim = 0
     call.on('headers', () => {
       if (++interim <= INTERIM_MAX) return
@@ -109,9 +114,8 @@ function pass(
     call.once('end', () => isWhole && response.headersSent && response.end())
     call.once('error', (error) => (failed ??= error))
     call.once('close', () => {
-      const isGone = session.closed || session.destroyed
       const error =
-        isGone && !(failed instanceof ErgonError) ? new NotAnswered({ isReset: true }) : failed
+        session.isGone && !(failed instanceof ErgonError) ? new NotAnswered({ isReset: true }) : failed
       if (!response.headersSent) return reject(unansweredFault(error, given))
       // An answer that was cut off must not look whole.
       if (call.rstCode !== NO_ERROR || !isWhole) stream.close(call.rstCode || INTERNAL_ERROR)

@@ -8,6 +8,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { createSecureContext } from 'node:tls'
 import { testCertificate } from '#ingress/certificate.fixture.ts'
 import { openInstance } from '#ingress/instance.fixture.ts'
@@ -19,6 +20,8 @@ const DATA = 0
 const HEADERS = 1
 const RST_STREAM = 3
 const SETTINGS = 4
+const PING = 6
+const WINDOW_UPDATE = 8
 const END_STREAM = 1
 const END_HEADERS = 4
 
@@ -29,12 +32,28 @@ const statusFrame = (status: string, flags = 0) =>
   frame(HEADERS, END_HEADERS | flags, 1, Buffer.concat([Buffer.from([8, 3]), Buffer.from(status)]))
 
 /** Calls an instance that sends these bytes, and then says nothing; resolves with the answer, and how often it was down. */
-async function call(t: TestContext, bytes: Buffer, { speaks = true, isEnd = false } = {}) {
+async function call(
+  t: TestContext,
+  bytes: Buffer,
+  {
+    speaks = true,
+    isEnd = false,
+    endless,
+    silenceMs,
+  }: { speaks?: boolean; isEnd?: boolean; endless?: Buffer; silenceMs?: number } = {},
+) {
   const folder = mkdtempSync(join(tmpdir(), 'ergon-grpc-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const socketPath = join(folder, 'instance')
-  const server = createServer((socket) => {
+  const gone = Promise.withResolvers<void>()
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
     socket.on('error', () => undefined)
+    // It ends nothing by itself.
+    const sending = setInterval(() => endless && socket.write(endless), 50)
+    socket.once('close', () => {
+      clearInterval(sending)
+      gone.resolve()
+    })
     // The head of a call has come.
     let seen = 0
     socket.on('data', (chunk) => {
@@ -60,7 +79,7 @@ async function call(t: TestContext, bytes: Buffer, { speaks = true, isEnd = fals
   const pair = testCertificate('localhost')
   const context = createSecureContext(pair)
   const front = await listenTls(
-    { ...deps, uses, listen: { host: '127.0.0.1', port: 0 } },
+    { ...deps, uses, silenceMs, listen: { host: '127.0.0.1', port: 0 } },
     () => context,
   )
   t.after(() => front.drain())
@@ -77,7 +96,7 @@ async function call(t: TestContext, bytes: Buffer, { speaks = true, isEnd = fals
   const [head] = (await once(asked, 'response', { signal })) as [Record<string, unknown>]
   asked.on('error', () => undefined).on('data', (chunk) => (body += String(chunk)))
   if (!asked.closed) await once(asked, 'close', { signal }).catch(() => undefined)
-  return { head, downs, body, code: asked.rstCode }
+  return { head, downs, body, code: asked.rstCode, gone: gone.promise }
 }
 
 test('a status that HTTP does not have is a failure of the workload, with and without messages', async (t) => {
@@ -124,4 +143,24 @@ test('an instance that sends interim answers without end has failed', async (t) 
   )
   assert.equal(head[':status'], 200)
   assert.match(decodeURIComponent(String(head['grpc-message'])), /the workload failed/)
+})
+
+const ONE = Buffer.from([0, 0, 0, 1])
+const ENDLESS = Buffer.concat([
+  frame(PING, 0, 0, Buffer.alloc(8)),
+  frame(SETTINGS, 0, 0),
+  frame(WINDOW_UPDATE, 0, 0, ONE),
+])
+
+test('frames without a call keep no connection of an instance open', async (t) => {
+  const bytes = statusFrame('200', END_STREAM)
+  const { head, gone } = await call(t, bytes, { endless: ENDLESS })
+  assert.equal(head[':status'], 200)
+  assert.equal(await Promise.race([gone, pause(8000, 'open', { ref: false })]), undefined)
+})
+
+test('frames without a message do not renew the silence of a call', async (t) => {
+  const endless = Buffer.concat([ENDLESS, frame(WINDOW_UPDATE, 0, 1, ONE)])
+  const { code } = await call(t, statusFrame('200'), { endless, silenceMs: 500 })
+  assert.equal(code, 8)
 })
