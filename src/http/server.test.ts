@@ -286,39 +286,46 @@ test(
   },
 )
 
-test('CPU of a handler between two waits stays its own where strangers send bytes meanwhile', OPTIONS, async (t) => {
-  let writes = 0
-  await using http = await startTestHttp({
-    '/ping': pong,
-    '/work': async () => {
-      const stranger = await open(http.port, 'GET /')
-      await until(() => absorbed.callCount() > 0)
-      // The handler goes on behind a wait, and waits again.
-      http.gateway.process.cpuNs += 20_000_000
-      const before = absorbed.callCount()
-      for (const byte of 'ping') {
-        stranger.write(byte)
-        writes++
-        await pause(2)
-      }
-      await until(() => absorbed.callCount() > before)
-      stranger.destroy()
-      return { kind: 'known', status: 200, body: () => ({}) }
-    },
-  })
-  const absorbed = t.mock.method(http.gateway.charging, 'absorb').mock
-  const response = await fetch(`http://127.0.0.1:${http.port}/work`)
-  await response.text()
-  const billed = Number(response.headers.get('x-energy-joules'))
-  t.diagnostic(`${billed} J of 0.02 J beside ${writes} bytes of a stranger`)
-  assert.ok(billed > 0.0199 && billed <= 0.02, `${billed} J`)
-})
+test(
+  'CPU of a handler between two waits stays its own where strangers send bytes meanwhile',
+  OPTIONS,
+  async (t) => {
+    let writes = 0
+    await using http = await startTestHttp({
+      '/ping': pong,
+      '/work': async () => {
+        const stranger = await open(http.port, 'GET /')
+        await until(() => absorbed.callCount() > 0)
+        // The handler goes on behind a wait, and waits again.
+        http.gateway.process.cpuNs += 20_000_000
+        const before = absorbed.callCount()
+        for (const byte of 'ping') {
+          stranger.write(byte)
+          writes++
+          await pause(2)
+        }
+        await until(() => absorbed.callCount() > before)
+        stranger.destroy()
+        return { kind: 'known', status: 200, body: () => ({}) }
+      },
+    })
+    const absorbed = t.mock.method(http.gateway.charging, 'absorb').mock
+    const response = await fetch(`http://127.0.0.1:${http.port}/work`)
+    await response.text()
+    const billed = Number(response.headers.get('x-energy-joules'))
+    t.diagnostic(`${billed} J of 0.02 J beside ${writes} bytes of a stranger`)
+    assert.ok(billed > 0.0199 && billed <= 0.02, `${billed} J`)
+  },
+)
 
 test('bytes of a body are marked for their request, as they come', OPTIONS, async (t) => {
   await using http = await startTestHttp({ '/ping': pong })
   const absorbed = t.mock.method(http.gateway.charging, 'absorb').mock
   const marked = t.mock.method(OpenSpend.prototype, 'markRead').mock
-  const client = await open(http.port, 'POST /ping HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n')
+  const client = await open(
+    http.port,
+    'POST /ping HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n',
+  )
   for (const byte of '2;extension=long') {
     client.write(byte)
     await pause(2)

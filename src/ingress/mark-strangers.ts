@@ -1,4 +1,4 @@
-// Reads of clients that no piece of a cell counts: their CPU would be on the bill of whoever marks next.
+// Reads of clients that no piece of a cell counts: without marks the next request to mark would pay their CPU.
 import type { Socket } from 'node:net'
 import { markReads } from '#http/empty-reads.ts'
 import type { CausedByCells } from '#node/meter/caused-by-cells.ts'

@@ -30,7 +30,10 @@ export function watchFrames({
   let resets = 0
   let timer: NodeJS.Timeout | undefined
 
-  const see = (one: Watched, { bytesRead, bytesWritten }: Pick<Socket, 'bytesRead' | 'bytesWritten'>) => {
+  const see = (
+    one: Watched,
+    { bytesRead, bytesWritten }: Pick<Socket, 'bytesRead' | 'bytesWritten'>,
+  ) => {
     const bytes = bytesRead - one.takenBytes - Math.floor(bytesWritten / WRITTEN_PER_READ)
     silentBytes += Math.max(0, bytes - one.readBytes)
     one.readBytes = Math.max(one.readBytes, bytes)

@@ -210,7 +210,7 @@ class Slices {
     this.#push(owner, wallNs)
   }
 
-  /** Wall time that ends with a read, which took so much at most. What is before has the next owner, or is left. */
+  /** Wall time that ends with a read, which took so much at most. The time before has the next owner, or is left. */
   addRead(
     owner: MarkOwner,
     { wallNs, mostNs, left }: { wallNs: number; mostNs: number; left: MarkOwner },

@@ -115,7 +115,9 @@ function pass(
     call.once('error', (error) => (failed ??= error))
     call.once('close', () => {
       const error =
-        session.isGone && !(failed instanceof ErgonError) ? new NotAnswered({ isReset: true }) : failed
+        session.isGone && !(failed instanceof ErgonError)
+          ? new NotAnswered({ isReset: true })
+          : failed
       if (!response.headersSent) return reject(unansweredFault(error, given))
       // An answer that was cut off must not look whole.
       if (call.rstCode !== NO_ERROR || !isWhole) stream.close(call.rstCode || INTERNAL_ERROR)

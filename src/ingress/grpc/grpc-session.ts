@@ -2,7 +2,7 @@
 // again after it has ended.
 import { connect as connectSocket } from 'node:net'
 import type { ClientHttp2Session, ClientHttp2Stream, OutgoingHttpHeaders } from 'node:http2'
-import type { InstanceWork } from '#ingress/instance-pool.ts'
+import type { PieceCounter } from '#http-client/http-connection.ts'
 import { NotAnswered } from '#http-client/not-answered.ts'
 
 /** No call is open, whatever the instance sends. */
@@ -24,7 +24,7 @@ export interface GrpcSessions {
   destroy(): void
 }
 
-export function createGrpcSessions(socketPath: string, work: InstanceWork): GrpcSessions {
+export function createGrpcSessions(socketPath: string, work: PieceCounter): GrpcSessions {
   let current: OwnSession | undefined
   let opening: Promise<OwnSession> | undefined
   const connect = async (): Promise<OwnSession> => {
