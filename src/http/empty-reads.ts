@@ -10,7 +10,7 @@ type TimedSocket = Socket & { _unrefTimer(): void; readonly _httpMessage?: Serve
 export const owesAnswer = (socket: Socket): boolean =>
   Boolean((socket as Partial<TimedSocket>)._httpMessage)
 
-export type ReadMarks = {
+type ReadMarks = {
   /** A read has brought no request, and none runs. */
   readonly empty: () => void
   /** A read has brought bytes behind a request that runs: of its body, or of the frame of that. */
