@@ -24,6 +24,7 @@ import {
   createFunctionFailures,
   createFunctionReplay,
 } from './operations/function-failures.ts'
+import { createFunctionEnergy } from './operations/function-energy.ts'
 import { createFunctionLogs } from './operations/function-logs.ts'
 import { rollBackFunction } from './operations/function-rollback.ts'
 import { updateFunction } from './operations/function-update.ts'
@@ -56,6 +57,7 @@ function open(
       'function.list': { handle: createResourceList(SHOWN_FUNCTIONS, deps) },
       'function.get': { handle: createResourceGet(SHOWN_FUNCTIONS, deps) },
       'function.logs': { handle: createFunctionLogs({ state }) },
+      'function.energy': { handle: createFunctionEnergy({ state, now: () => clock.wallMs() }) },
       'function.intervals': {
         handle: createIntervalList(SHOWN_FUNCTIONS, { state, now: () => clock.wallMs() }),
       },

@@ -35,6 +35,7 @@ export const FUNCTIONS_ROWS: Readonly<Record<string, Row>> = {
   'function.list': { path: () => '/v1/functions' },
   'function.get': { path, statuses },
   'function.logs': { path: () => `${path()}/logs?limit=10`, statuses },
+  'function.energy': { path: () => `${path()}/energy?since=1h`, statuses },
   'function.intervals': { path: () => `${path()}/intervals?limit=10`, statuses },
   'function.failures': { path: () => `${path()}/failures`, statuses },
   'function.replay': {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { request } from 'node:http'
 import { test } from 'node:test'
+import type { HourlyEnergy } from '#contract/resources/hourly-energy.ts'
 import { bookFaults } from '../books.ts'
 import { product, sharedErgon } from '../product.ts'
 import { BRIEF_FUNCTIONS } from '../settings.ts'
@@ -199,6 +200,40 @@ test('a function whose wanted version failed is resumed with the one that answer
   const { code, stderr } = await sharedErgon().cli('fn', 'resume', 'steady')
   assert.equal(code, 0, stderr)
   assert.deepEqual(await textAt('/steady'), [200, 'one'])
+})
+
+test('fn energy sums what a function was charged, with its carbon and cost', async () => {
+  const source = `export default () => {
+    for (const lastMs = Date.now() + 1000; Date.now() < lastMs;);
+    return new Response('measured')
+  }`
+  const { id } = await deploy('measured', source)
+  assert.equal((await textAt('/measured'))[0], 200)
+  // Each change of its state is charged, where it is worth a charge.
+  await api('PATCH', '/measured', { suspended: true })
+  const both = async () => {
+    const { stdout } = await sharedErgon().cli(
+      'fn',
+      'energy',
+      'measured',
+      '--since',
+      '1h',
+      '--json',
+    )
+    const [charged] = await sharedErgon().sql<{ nj: string | null; pusd: string | null }>(
+      'select sum(energy_nj)::text as nj, sum(charge_pusd)::text as pusd from charges where resource = $1',
+      [id],
+    )
+    return { shown: JSON.parse(stdout) as HourlyEnergy, charged }
+  }
+  const { shown, charged } = await until(both, (seen) => seen.shown.energy_nj === seen.charged?.nj)
+  assert.equal(shown.charge_pusd, charged?.pusd)
+  assert.equal(shown.object, 'function.energy')
+  assert.ok(shown.carbon_mg > 0 && shown.data.length > 0)
+  const { stdout } = await sharedErgon().cli('fn', 'energy', 'measured')
+  assert.match(stdout, /^[\d.]+ J since \S+ \([\d.]+ mg CO2e, [\d.]+ dollars\)$/m)
+  assert.equal((await api('GET', '/measured/energy?since=1y')).body.title, 'invalid_request')
+  assert.equal((await api('GET', '/absent/energy')).body.title, 'function_not_found')
 })
 
 test('a deleted function answers no more, and its address is free', async () => {

@@ -9,6 +9,7 @@ import type {
 import type { z } from 'zod'
 import type * as life from '#contract/accounts/account-life.ts'
 import type * as audit from '#contract/accounts/audit.ts'
+import type { hourlyEnergyQuery } from '#contract/resources/hourly-energy.ts'
 import type { intervalList, intervalsQuery } from '#contract/resources/intervals.ts'
 import type { errorRate } from '#contract/accounts/error-rate.ts'
 import type { budgetList, budgetListQuery } from '#contract/ledger/budgets.ts'
@@ -220,7 +221,7 @@ export type Operations = Checked<{
   'GET /v1/workloads/:workload/energy': Of<
     typeof workloads.workloadEnergy,
     never,
-    typeof workloads.workloadEnergyQuery
+    typeof hourlyEnergyQuery
   >
   'POST /v1/workloads/:workload/suspend': Of<
     typeof workloads.workloadReply,

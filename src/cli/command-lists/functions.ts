@@ -2,7 +2,7 @@
 import type { CommandList } from '#cli/command-spec.ts'
 
 export const FUNCTIONS_COMMANDS: CommandList = {
-  groups: { fn: 'Functions: deploy, list, logs, roll back, suspend, delete' },
+  groups: { fn: 'Functions: deploy, list, logs, energy, roll back, suspend, delete' },
   commands: [
     {
       usage: 'fn deploy <file>',
@@ -49,6 +49,12 @@ export const FUNCTIONS_COMMANDS: CommandList = {
         ['--lines <lines>', 'how many of those that are there (default 200)'],
       ],
       load: () => import('#cli/commands/fn/logs.ts'),
+    },
+    {
+      usage: 'fn energy <name>',
+      help: 'Energy, carbon and cost of the function over a period, by the hour',
+      options: [['--since <duration>', 'for example 1h, 24h, 7d, at most 31d (default 24h)']],
+      load: () => import('#cli/commands/fn/energy.ts'),
     },
     {
       usage: 'fn failures <name>',

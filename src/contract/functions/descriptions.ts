@@ -1,6 +1,7 @@
 // Requests and replies of the routed operations of functions.
 import { json, ok, type Descriptions } from '#contract/description.ts'
 import * as functions from './functions.ts'
+import { hourlyEnergyQuery } from '#contract/resources/hourly-energy.ts'
 import { intervalList, intervalsQuery } from '#contract/resources/intervals.ts'
 import type { FUNCTIONS } from './operations.ts'
 
@@ -33,6 +34,12 @@ export const FUNCTIONS_DESCRIPTIONS: Descriptions<typeof FUNCTIONS> = {
     summary: 'The newest lines that a function has written, by the request that each belongs to',
     query: functions.functionLogsQuery,
     replies: ok('The lines', json(functions.functionLogs)),
+    refusals: ['function_not_found'],
+  },
+  'function.energy': {
+    summary: 'The energy, carbon and charges of a function, by the hour',
+    query: hourlyEnergyQuery,
+    replies: ok('The figures', json(functions.functionEnergy)),
     refusals: ['function_not_found'],
   },
   'function.intervals': {

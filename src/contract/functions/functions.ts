@@ -4,6 +4,7 @@ import { parseCron } from '#contract/values/cron.ts'
 import { energyBudget } from '#contract/values/energy-budget.ts'
 import * as limits from './function-limits.ts'
 import { OBJECTS_OF_BUCKET, objectsOf, RUN_FOR_OBJECT } from '#contract/storage/object-created.ts'
+import { hourlyEnergyOf } from '#contract/resources/hourly-energy.ts'
 import { ownObject } from '#contract/values/own-object.ts'
 import { parseWith } from '#contract/values/parse.ts'
 import { bytesOfSize } from '#contract/values/sizes.ts'
@@ -203,6 +204,8 @@ export const functionLogs = z.object({
   /** For `after` of the next call. */
   cursor: z.string(),
 })
+
+export const functionEnergy = hourlyEnergyOf('function.energy')
 
 /** The newest first. */
 export const functionFailures = z.object({

@@ -14,6 +14,7 @@ export const FUNCTIONS = defineProduct({
     'function.list': view,
     'function.get': view,
     'function.logs': view,
+    'function.energy': view,
     'function.intervals': view,
     'function.failures': view,
     'function.replay': change,
@@ -59,6 +60,12 @@ export const FUNCTIONS = defineProduct({
       path: '/v1/functions/:function/logs',
       operation: 'function.logs',
       query: ['after', 'limit'],
+    },
+    {
+      method: 'GET',
+      path: '/v1/functions/:function/energy',
+      operation: 'function.energy',
+      query: ['since'],
     },
     {
       method: 'GET',

@@ -1,5 +1,6 @@
 // Requests and replies of the routed operations of workloads.
 import { json, ok, type Descriptions } from '#contract/description.ts'
+import { hourlyEnergyQuery } from '#contract/resources/hourly-energy.ts'
 import { intervalList, intervalsQuery } from '#contract/resources/intervals.ts'
 import type { WORKLOADS } from './operations.ts'
 import * as registries from './registries.ts'
@@ -65,7 +66,7 @@ export const WORKLOADS_DESCRIPTIONS: Descriptions<typeof WORKLOADS> = {
   },
   'workload.energy': {
     summary: 'The energy, carbon and charges of a workload, by the hour',
-    query: replies.workloadEnergyQuery,
+    query: hourlyEnergyQuery,
     replies: ok('The figures', json(replies.workloadEnergy)),
     refusals,
   },

@@ -1,11 +1,8 @@
 // Replies of workloads.
 import { z } from 'zod'
 import { parseWith } from '#contract/values/parse.ts'
-import { msOfDuration } from '#contract/values/durations.ts'
+import { hourlyEnergyOf } from '#contract/resources/hourly-energy.ts'
 import { WORKLOAD_LOG_LINES_MAX } from './workload-limits.ts'
-
-/** The time before now over which the energy of a workload is summed. */
-export const ENERGY_SINCE = { least: '1s', most: '744h', byDefault: '24h' } as const
 
 const time = z.iso.datetime()
 const wholeText = z.string().regex(/^\d+$/)
@@ -127,35 +124,4 @@ export const workloadLogs = z.object({
   cursor: z.string(),
 })
 
-export const workloadEnergyQuery = z.object({
-  /** The length of the range up to now: 24h by default, at most 31 days. */
-  since: z
-    .string()
-    .refine(
-      (text) => msOfDuration(text, ENERGY_SINCE) !== undefined,
-      `must be from ${ENERGY_SINCE.least} to ${ENERGY_SINCE.most}, such as 1h`,
-    )
-    .optional(),
-})
-
-/** Throws invalid_request. */
-export const parseWorkloadEnergyQuery = (query: URLSearchParams) =>
-  parseWith(workloadEnergyQuery, Object.fromEntries(query))
-
-const energyFigures = {
-  energy_j: z.number().min(0),
-  carbon_mg: z.number().min(0),
-  energy_nj: wholeText,
-  charge_pusd: wholeText,
-}
-
-/** The charges of the workload: those of the last minute may be missing. */
-export const workloadEnergy = z.object({
-  object: z.literal('workload.energy'),
-  from: time,
-  to: time,
-  /** Sums of the whole time. */
-  ...energyFigures,
-  /** The hours in which anything was charged, the oldest first. */
-  data: z.array(z.object({ at: time, ...energyFigures })),
-})
+export const workloadEnergy = hourlyEnergyOf('workload.energy')
