@@ -1,6 +1,6 @@
 // A plan that is shown, confirmed and applied.
-import { createInterface } from 'node:readline/promises'
 import type { DeploymentReply } from '#contract/deployments/deployments.ts'
+import { answerTo, isPersonThere } from './ask-person.ts'
 import type { CommandCall } from './call.ts'
 import { planOf, planText, startDeployment, type WantedStack } from './deployments.ts'
 import { addressLines, assertDone, followDeployment } from './follow-deployment.ts'
@@ -33,24 +33,8 @@ const idsOf = ({ steps }: DeploymentReply): ReadonlySet<string> =>
 
 async function confirm(options: CommandCall['options']): Promise<void> {
   if (options['yes'] === true) return
-  const isTerminal = process.stdin.isTTY && process.stderr.isTTY
-  if (!isTerminal || options.json === true)
+  if (!isPersonThere(options))
     throw new CommandError('The plan is not confirmed', EXIT.usage, 'the same command with --yes')
   if (!/^y(es)?$/i.test(await answerTo('Apply the plan? [y/N] ')))
     throw new CommandError('Nothing was changed: the plan is not confirmed', EXIT.failed)
-}
-
-/** The answer from the terminal; empty after ^C and ^D. */
-async function answerTo(question: string): Promise<string> {
-  const asking = createInterface({ input: process.stdin, output: process.stderr })
-  try {
-    return (await asking.question(question)).trim()
-  } catch (error) {
-    if (!(error instanceof Error && error.name === 'AbortError')) throw error
-    // The cursor is still behind the prompt.
-    tell('')
-    return ''
-  } finally {
-    asking.close()
-  }
 }

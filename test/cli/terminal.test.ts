@@ -1,4 +1,5 @@
-// `ergon deploy` on a terminal: the plan is asked for, the joules are one line that is drawn again, and ^C leaves.
+// Commands on a terminal: the plan of `ergon deploy` is asked for, the joules are one line that is drawn again, ^C leaves;
+// a bucket with objects is removed once its name is typed.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -28,8 +29,10 @@ before(() => {
 })
 after(() => rmSync(folder, { recursive: true, force: true }))
 
-function deploy(columns = 80) {
-  const words = ['deploy', '--stack', 'terminal', '--file', join(folder, 'ergon.hcl')]
+const deploy = (columns = 80) =>
+  terminalOf(['deploy', '--stack', 'terminal', '--file', join(folder, 'ergon.hcl')], columns)
+
+function terminalOf(words: readonly string[], columns = 80) {
   const { token, baseUrl } = sharedErgon()
   const env = {
     PATH: process.env['PATH'] ?? '',
@@ -80,4 +83,26 @@ test('the joules are one line, however narrow the terminal is; ^C ends at a line
     .map((text) => text.split(/[\r^]/)[0] ?? '')
   assert.ok(lines.length >= 3)
   for (const line of lines) assert.ok(line.length < 50, line)
+})
+
+test('rb of a bucket with objects removes it once its name is typed', async () => {
+  const name = 'terminal-full'
+  const done = async (...words: string[]) => {
+    const { code, stderr } = await sharedErgon().cli('storage', ...words)
+    assert.equal(code, 0, stderr)
+  }
+  await done('mb', name)
+  await done('cp', join(folder, 'hello.mjs'), `s3://${name}/`)
+  for (const [typed, code, words] of [
+    ['yes', 1, /Nothing was deleted/],
+    [name, 0, /removed 1 version and 0 delete markers, and s3:\/\/terminal-full/],
+  ] as const) {
+    await using terminal = terminalOf(['storage', 'rb', name])
+    await terminal.shows(
+      /with every version of its objects, for good[^]*Type the name to confirm: /,
+    )
+    terminal.press(`${typed}\r`)
+    assert.equal(await terminal.ended(), code)
+    assert.match(terminal.text(), words)
+  }
 })

@@ -355,7 +355,7 @@ test('the command line shows and changes a workload', async () => {
   )
   assert.equal((await cli('resume', 'cli')).trim(), made.url)
   const refused = await ergon.cli('delete', 'cli')
-  assert.match(refused.stderr, /ergon delete cli --force/)
+  assert.match(refused.stderr, /ergon delete cli --yes/)
   await cli('delete', 'cli', '--force')
   assert.equal((await client.api('GET', '/cli')).status, 404)
 })

@@ -1,5 +1,6 @@
 // The commands of databases.
 import type { CommandList } from '#cli/command-spec.ts'
+import { DELETION_OPTIONS } from '#cli/confirm-deletion.ts'
 
 export const DATABASES_COMMANDS: CommandList = {
   groups: {
@@ -118,7 +119,7 @@ export const DATABASES_COMMANDS: CommandList = {
     {
       usage: 'db delete <name>',
       help: 'Delete the database; it can be restored for some days',
-      options: [['--force', 'nothing is asked']],
+      options: DELETION_OPTIONS,
       load: () => import('#cli/commands/db/delete.ts'),
     },
     {

@@ -1,5 +1,6 @@
 // The commands of functions.
 import type { CommandList } from '#cli/command-spec.ts'
+import { DELETION_OPTIONS } from '#cli/confirm-deletion.ts'
 
 export const FUNCTIONS_COMMANDS: CommandList = {
   groups: { fn: 'Functions: deploy, list, logs, energy, roll back, suspend, delete' },
@@ -100,7 +101,7 @@ export const FUNCTIONS_COMMANDS: CommandList = {
     {
       usage: 'fn delete <name>',
       help: 'Delete the function with its versions and its log',
-      options: [['--force', 'nothing is asked']],
+      options: DELETION_OPTIONS,
       load: () => import('#cli/commands/fn/delete.ts'),
     },
   ],

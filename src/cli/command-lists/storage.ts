@@ -56,9 +56,10 @@ export const STORAGE_COMMANDS: CommandList = {
     },
     {
       usage: 'storage rb <bucket>',
-      help: 'Remove a bucket without objects; its open uploads are aborted',
+      help: 'Remove a bucket; its open uploads are aborted. Where it has objects, a person is asked for its name',
       options: [
         ['--force', 'first every version and delete marker in it, for good; nothing is asked'],
+        ['--yes', 'the same'],
       ],
       load: () => import('#cli/commands/storage/rb.ts'),
     },

@@ -1,5 +1,6 @@
 // The commands of workloads.
 import type { CommandList } from '#cli/command-spec.ts'
+import { DELETION_OPTIONS } from '#cli/confirm-deletion.ts'
 
 export const WORKLOADS_COMMANDS: CommandList = {
   groups: {
@@ -56,7 +57,7 @@ export const WORKLOADS_COMMANDS: CommandList = {
     {
       usage: 'delete <workload>',
       help: 'Delete a workload with its versions, its log and its volumes',
-      options: [['--force', 'nothing is asked']],
+      options: DELETION_OPTIONS,
       load: () => import('#cli/commands/delete.ts'),
     },
     {

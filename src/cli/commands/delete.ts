@@ -1,17 +1,17 @@
 // ergon delete.
 import type { CommandCall } from '#cli/call.ts'
 import { apiDelete, replyOf } from '#cli/client.ts'
-import { CommandError, EXIT, mbText, printJson, tell } from '#cli/output.ts'
+import { confirmDeletion, isConfirmed } from '#cli/confirm-deletion.ts'
+import { mbText, printJson, tell } from '#cli/output.ts'
 import { getWorkload, workloadPath, type Workload } from '#cli/workloads.ts'
 import type { workloadDeleted } from '#contract/workloads/workload-replies.ts'
 
 export async function run({ options, words: [name = ''] }: CommandCall): Promise<void> {
-  if (options['force'] !== true)
-    throw new CommandError(
-      `${name} would be deleted${withVolumes(await getWorkload(options, name))}`,
-      EXIT.usage,
-      `ergon delete ${name} --force`,
-    )
+  if (!isConfirmed(options)) {
+    const one = await getWorkload(options, name)
+    const loss = `The workload ${name} would be deleted${withVolumes(one)}`
+    await confirmDeletion(options, { name, loss, command: `ergon delete ${name}` })
+  }
   const { text } = await apiDelete(options, workloadPath(name))
   if (options.json) printJson(replyOf<typeof workloadDeleted>({ text }))
   else tell(`${name} is deleted`)

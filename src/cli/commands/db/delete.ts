@@ -1,18 +1,18 @@
 // ergon db delete.
 import type { CommandCall } from '#cli/call.ts'
 import { apiDelete, apiGet, replyOf } from '#cli/client.ts'
-import { backupsPath, databasePath } from '#cli/databases.ts'
-import { CommandError, EXIT, printJson, tell } from '#cli/output.ts'
+import { confirmDeletion, isConfirmed } from '#cli/confirm-deletion.ts'
+import { backupsPath, databasePath, getDatabase } from '#cli/databases.ts'
+import { printJson, tell } from '#cli/output.ts'
 import type { ReplyOf } from '#contract/reply-of.ts'
 import type { backupList, databaseDeleted } from '#contract/databases/databases.ts'
 
 export async function run({ options, words: [name = ''] }: CommandCall): Promise<void> {
-  if (options['force'] !== true)
-    throw new CommandError(
-      `${name} would be deleted`,
-      EXIT.usage,
-      `ergon db delete ${name} --force`,
-    )
+  if (!isConfirmed(options)) {
+    await getDatabase(options, name)
+    const loss = `The database ${name} would be deleted with all its data; its backups stay for some days`
+    await confirmDeletion(options, { name, loss, command: `ergon db delete ${name}` })
+  }
   const backups = replyOf<typeof backupList>(await apiGet(options, backupsPath(name)))
   const deleted = replyOf<typeof databaseDeleted>(await apiDelete(options, databasePath(name)))
   if (options.json) printJson(deleted)

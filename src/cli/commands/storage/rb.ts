@@ -1,5 +1,7 @@
-// ergon storage rb: removes an empty bucket; with --force any, and all that is in it.
+// ergon storage rb: removes an empty bucket; with --force, or once a person has confirmed that, any with all that is in it.
 import { DeleteBucketCommand, GetBucketVersioningCommand } from '@aws-sdk/client-s3'
+import { isPersonThere } from '#cli/ask-person.ts'
+import { confirmDeletion, isConfirmed } from '#cli/confirm-deletion.ts'
 import { printJson, tell } from '#cli/output.ts'
 import { commandErrorOf } from '#cli/storage/explain.ts'
 import { bucketNamed } from '#cli/storage/place.ts'
@@ -11,10 +13,9 @@ export async function run({ options, words: [name = ''] }: CommandCall): Promise
   const bucket = bucketNamed(name)
   const { removed, cost } = await withSession(options, { bucket }, async (session) => {
     const place = { kind: 'object', bucket, key: '' } as const
-    const emptied =
-      options['force'] === true
-        ? await removeVersions(session, { place, recursive: true })
-        : undefined
+    if (!isConfirmed(options) && (await removeEmpty(session, options, bucket)))
+      return { removed: undefined, cost: session.tally.cost() }
+    const emptied = await removeVersions(session, { place, recursive: true })
     await removeBucket(session, bucket)
     return { removed: emptied, cost: session.tally.cost() }
   })
@@ -22,14 +23,28 @@ export async function run({ options, words: [name = ''] }: CommandCall): Promise
   else tell(`removed ${removed === undefined ? '' : `${removedText(removed)}, and `}s3://${bucket}`)
 }
 
-async function removeBucket(session: TransferSession, bucket: string): Promise<void> {
-  const asked = new DeleteBucketCommand({ Bucket: bucket })
+/** False where the bucket has objects, and a person has confirmed that these go too. */
+async function removeEmpty(
+  session: TransferSession,
+  options: CommandCall['options'],
+  bucket: string,
+): Promise<boolean> {
   try {
-    await session.s3.send(asked, { abortSignal: session.signal })
+    await removeBucket(session, bucket)
+    return true
   } catch (error) {
     if (!(error instanceof Error) || error.name !== 'BucketNotEmpty') throw error
-    throw commandErrorOf(error, { next: await whatEmpties(session, bucket) })
+    if (!isPersonThere(options))
+      throw commandErrorOf(error, { next: await whatEmpties(session, bucket) })
+    const loss = `The bucket ${bucket} would be deleted with every version of its objects, for good`
+    const command = `ergon storage rb ${bucket}`
+    await confirmDeletion(options, { name: bucket, loss, command })
+    return false
   }
+}
+
+async function removeBucket({ s3, signal }: TransferSession, bucket: string): Promise<void> {
+  await s3.send(new DeleteBucketCommand({ Bucket: bucket }), { abortSignal: signal })
 }
 
 /** Where versions were ever kept, removing objects leaves them and delete markers. */
