@@ -61,6 +61,16 @@ const isAnswering = (
   live !== null &&
   (version === undefined || live === version)
 
+/** Suspended by its account, not for want of energy or money. */
+export const isSuspendedByAccount = ({
+  status,
+  reason,
+}: Pick<VersionedResource, 'status' | 'reason'>): boolean =>
+  status === 'suspended' && reason === null
+
+/** What a deployment or a rollback does to such a resource beside its own work. */
+export const resumedText = (name: string): string => `${name} is suspended: this resumes it`
+
 /** Why a version will not answer unless its account does something. */
 function whyNever(
   one: VersionedResource,
@@ -68,7 +78,7 @@ function whyNever(
   version: number,
 ): CommandError | undefined {
   const { name, status, reason, live_version: live } = one
-  if (status === 'suspended' && reason === null)
+  if (isSuspendedByAccount(one))
     return new CommandError(
       `${name} is suspended: its account asked for that`,
       EXIT.failed,

@@ -190,6 +190,31 @@ test('a suspended function says so, and answers again when it is resumed', async
   assert.equal((await textAt('/rolling'))[0], 200)
 })
 
+test('fn deploy and fn rollback say that they resume a suspended function', async () => {
+  const file = fileOf('paused.mjs', "export default () => new Response('paused')")
+  const cli = async (...words: string[]) => {
+    const { code, stderr } = await sharedErgon().cli('fn', ...words)
+    assert.equal(code, 0, stderr)
+    return stderr
+  }
+  const suspend = async () => {
+    await cli('suspend', 'paused')
+    await until(
+      () => show('paused'),
+      ({ status }) => status === 'suspended',
+    )
+  }
+  assert.doesNotMatch(await cli('deploy', file), /resumes/)
+  for (const words of [
+    ['deploy', file],
+    ['rollback', 'paused'],
+  ]) {
+    await suspend()
+    assert.match(await cli(...words), /^paused is suspended: this resumes it$/m)
+    assert.deepEqual(await textAt('/paused'), [200, 'paused'])
+  }
+})
+
 test('a function whose wanted version failed is resumed with the one that answers', async () => {
   await deploy('steady', 'export const nothing = 3')
   assert.equal((await sharedErgon().cli('fn', 'suspend', 'steady')).code, 0)

@@ -10,7 +10,7 @@ const shown = json(functions.functionReply)
 export const FUNCTIONS_DESCRIPTIONS: Descriptions<typeof FUNCTIONS> = {
   'function.deploy': {
     summary:
-      'Deploy a function, or another version of it; what is left out stays as it was. A version that cannot be started never becomes live',
+      'Deploy a function, or another version of it; what is left out stays as it was, and a suspended function is resumed. A version that cannot be started never becomes live',
     request: functions.functionRequest,
     replies: { 201: { help: 'The function, on its way', media: shown } },
     refusals: [
@@ -72,7 +72,7 @@ export const FUNCTIONS_DESCRIPTIONS: Descriptions<typeof FUNCTIONS> = {
     refusals: ['function_not_found'],
   },
   'function.rollback': {
-    summary: 'Make an earlier version of a function live again',
+    summary: 'Make an earlier version of a function live again; a suspended function is resumed',
     request: functions.rollbackRequest,
     replies: ok('The function', shown),
     refusals: ['function_not_found', 'function_version_not_found', 'route_taken'],

@@ -46,6 +46,7 @@ export function Versions<Kept extends Version>(props: {
         >
           Once version {chosen} is ready, it answers with its own {own}. Until then{' '}
           {one.live_version === null ? 'nothing answers' : `${one.live_version} does`}.
+          {one.status === 'suspended' && one.reason === null && ` ${one.name} is resumed by this.`}
         </Confirm>
       )}
     </Section>

@@ -5,6 +5,7 @@ import { textOption, type CommandCall } from '#cli/call.ts'
 import { apiPost, replyOf } from '#cli/client.ts'
 import { listFunctions, waitForFunction, type DeployedFunction } from '#cli/functions.ts'
 import { CommandError, EXIT, mbText, print, printJson, tell, tellWork } from '#cli/output.ts'
+import { isSuspendedByAccount, resumedText } from '#cli/versions.ts'
 import type { functionReply } from '#contract/functions/functions.ts'
 
 export async function run({ options, words: [path = ''] }: CommandCall): Promise<void> {
@@ -102,5 +103,8 @@ function planOf(name: string, wanted: Change, before: DeployedFunction | undefin
   if (before === undefined) return [`create ${name} at ${route ?? `/${name}`}${details}`]
   const moved =
     route === undefined || route === before.route ? '' : `, from ${before.route} to ${route}`
-  return [`change ${name}: version ${before.version} is followed by another${moved}${details}`]
+  return [
+    `change ${name}: version ${before.version} is followed by another${moved}${details}`,
+    ...(isSuspendedByAccount(before) ? [resumedText(name)] : []),
+  ]
 }
