@@ -5,8 +5,9 @@ import { createServer, type RequestListener } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { apiGet, apiPostOnce } from './client.ts'
-import { EXIT } from './output.ts'
+import { ERRORS } from '#contract/errors.ts'
+import { apiGet, apiPostOnce, unreachable } from './client.ts'
+import { EXIT, type CommandError } from './output.ts'
 
 async function serve(t: TestContext, answer: RequestListener): Promise<{ baseUrl: string }> {
   const server = createServer(answer).listen(0, '127.0.0.1')
@@ -38,9 +39,42 @@ test('apiGet() gives the status, the text and its bytes, and what a refusal says
   assert.deepEqual([status, text, bytes], [200, 'a\uFFFD', BYTES])
   assert.equal(headers['content-length'], '2')
   await assert.rejects(apiGet(options, '/bad', { public: true }), {
-    message: 'No money (req_1)',
+    message: 'No money',
+    requestId: 'req_1',
     exitCode: EXIT.payment,
   })
+})
+
+test('a refusal has one next step: that of the command line, else the advice of the service', async (t) => {
+  const refusals: Readonly<Record<string, readonly [number, object]>> = {
+    '/scope': [403, { title: 'scope_missing', scope: 'deploy' }],
+    '/name': [404, { title: 'function_not_found' }],
+    '/fault': [500, { title: 'internal' }],
+  }
+  const options = await serve(t, ({ url = '' }, response) => {
+    const [status, more] = refusals[url] ?? [404, {}]
+    const { title } = more as { title: keyof typeof ERRORS }
+    response.writeHead(status, { 'content-type': 'application/problem+json' })
+    const detail = `No. ${ERRORS[title].help}`
+    response.end(JSON.stringify({ ...more, detail, instance: 'req_1' }))
+  })
+  const refused = (path: string) =>
+    apiGet(options, path, { public: true }).then(
+      () => assert.fail(path),
+      ({ message, next }: CommandError) => [message, next?.split(',')[0]],
+    )
+  assert.deepEqual(await refused('/scope'), [
+    'No',
+    `ergon login --base-url ${options.baseUrl} --scope deploy`,
+  ])
+  assert.deepEqual(await refused('/name'), ['No. Check the name: `ergon fn list`.', undefined])
+  assert.match(String((await refused('/fault'))[0]), /^No\. .* \(req_1\)$/)
+})
+
+test('an address that does not answer is started on this machine, and corrected elsewhere', () => {
+  const away = Object.assign(new Error('away'), { code: 'ENOTFOUND' })
+  assert.match(unreachable('http://localhost:1/v1', away).next ?? '', /npm start/)
+  assert.match(unreachable('https://cloud.example/v1', away).next ?? '', /^check the address/)
 })
 
 test('apiGet() fails with the code of payment when free joules are used up, not when too much is asked at once', async (t) => {

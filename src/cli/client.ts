@@ -12,6 +12,7 @@ import { CommandError, EXIT } from './output.ts'
 import {
   baseUrlOf,
   controlSocketOf,
+  isNear,
   localDataFolder,
   loginCommand,
   loginStep,
@@ -117,7 +118,7 @@ async function ask(
     throw unreachable(url, error)
   })
   demandApi(options, answer.status, answer.headers, headers['accept'] === JSON_TYPE)
-  if (answer.status >= 400) throw refusal(options, answer.status, answer.text)
+  if (answer.status >= 400) throw await refusal(options, answer.status, answer.text)
   return answer
 }
 
@@ -151,13 +152,16 @@ function demandApi(
   )
 }
 
+const START = 'start it: npm start, or give another address: --base-url'
+const ADDRESS = 'check the address: --base-url, ERGON_BASE_URL, or that of ergon login'
+
 /** The reason why nothing answers at an address, and the next step. */
 export function unreachable(url: string, error: Error & { code?: string }): Unreachable {
   // TLS gets bytes of another protocol.
   const [what, next] =
     error.code === 'EPROTO' && url.startsWith('https:')
       ? ['the service speaks http, not https', `--base-url http://${new URL(url).host}`]
-      : [error.message || error.code, 'is it started? npm start']
+      : [error.message || error.code, isNear(new URL(url).hostname) ? START : ADDRESS]
   const made = new Unreachable(`Could not reach ${url}: ${what}`, EXIT.failed, next, 'unreachable')
   made.isUnsent = UNSENT.has(error.code ?? '')
   return made
@@ -181,7 +185,7 @@ export async function apiBytes(
   )
   const { statusCode: status = 0 } = response
   demandApi(options, status, response.headers, false)
-  if (status >= 400) throw refusal(options, status, (await bytesOf(response)).toString())
+  if (status >= 400) throw await refusal(options, status, (await bytesOf(response)).toString())
   if (from > 0 && status !== 206)
     throw new CommandError(`Could not go on at byte ${from}: the service answered ${status}`)
   return response
@@ -229,23 +233,24 @@ export class ApiRefusal extends CommandError {
     super(...more)
     this.status = status
     this.problem = problem
+    this.requestId = typeof problem['instance'] === 'string' ? problem['instance'] : undefined
   }
 }
 
-function refusal(options: GlobalOptions, status: number, text: string): ApiRefusal {
+async function refusal(options: GlobalOptions, status: number, text: string): Promise<ApiRefusal> {
   const problem = parse(text) as Partial<
     Record<'detail' | 'instance' | 'title' | 'scope' | 'roles', string>
   >
   const isUnpaid = status === 402 || problem.title === 'free_tier_exceeded'
   const exitCode = status === 401 ? EXIT.login : isUnpaid ? EXIT.payment : EXIT.failed
-  const id = problem.instance === undefined ? '' : ` (${problem.instance})`
-  return new ApiRefusal(
-    { status, problem },
-    `${problem.detail ?? `The service answered ${status}`}${id}`,
-    exitCode,
-    exitCode === EXIT.login ? loginStep(options) : scopeHelp(options, problem),
-    problem.title,
-  )
+  const { title, instance, detail = `The service answered ${status}` } = problem
+  const next = exitCode === EXIT.login ? loginStep(options) : scopeHelp(options, problem)
+  // One step to take next, not two. The catalogue of errors is read for a refusal alone.
+  const { unadvised } = await import('#contract/errors.ts')
+  const said = next === undefined || title === undefined ? detail : unadvised(detail, title)
+  // The operator looks a failure of the service up by its request.
+  const id = instance === undefined || status < 500 ? '' : ` (${instance})`
+  return new ApiRefusal({ status, problem }, `${said}${id}`, exitCode, next, title)
 }
 
 /** A member whose role has the scope makes such a token at the portal; another one asks those whose role has it. */

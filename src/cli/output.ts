@@ -18,6 +18,8 @@ export class CommandError extends Error {
   readonly next: string | undefined
   /** The service's code for the error, where the service answered; else the name of the exit code. */
   readonly code: string
+  /** Where the service answered. */
+  requestId: string | undefined
   constructor(message: string, exitCode: number = EXIT.failed, next?: string, code?: string) {
     super(message)
     this.exitCode = exitCode

@@ -106,7 +106,8 @@ export function serviceAddress(text: string): string {
 }
 const ADDRESS = '--base-url http://localhost:8080'
 
-const isNear = (host: string) =>
+/** A name of this machine, or an IP address. */
+export const isNear = (host: string): boolean =>
   /^(.+\.)?localhost$/.test(host) || isIP(host.replace(/^\[(.*)\]$/, '$1')) !== 0
 
 const SERVICE =

@@ -130,18 +130,21 @@ function add(program: Command, spec: CommandSpec): void {
 
 function explain(error: unknown, isJson: boolean): number {
   if (error instanceof CommanderError && error.exitCode === 0) return EXIT.ok
-  const { message, exitCode, next, code } = known(error)
-  if (isJson)
-    tell(JSON.stringify({ error: { code, message, next: next ?? null, exit_code: exitCode } }))
-  else if (!(error instanceof CommanderError)) {
+  const { message, exitCode, next = null, code, requestId = null } = known(error)
+  if (isJson) {
+    const shown = { code, message, next, exit_code: exitCode, request_id: requestId }
+    tell(JSON.stringify({ error: shown }))
+  } else if (!(error instanceof CommanderError)) {
     tell(`${red('error')}: ${message}`)
-    if (next !== undefined) tell(`  try: ${next}`)
+    if (next !== null) tell(`  try: ${next}`)
   }
   return exitCode
 }
 
 /** An error as a command ends with it; commander has told its own already, where no JSON is wanted. */
-function known(error: unknown): Pick<CommandError, 'message' | 'exitCode' | 'next' | 'code'> {
+function known(
+  error: unknown,
+): Pick<CommandError, 'message' | 'exitCode' | 'next' | 'code' | 'requestId'> {
   if (error instanceof CommandError) return error
   if (!(error instanceof CommanderError))
     return new CommandError(messageOf(error), EXIT.failed, undefined, 'internal')

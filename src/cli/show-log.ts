@@ -1,13 +1,14 @@
 // The log of a function or workload: the lines that are there, and with -f those that follow.
 import { sleep } from '#base/clock.ts'
-import { textOption, type CommandCall } from './call.ts'
+import type { CommandCall } from './call.ts'
 import { print, tell } from './output.ts'
+import { wholeOption } from './points-options.ts'
 import { readPatiently } from './read-patiently.ts'
 
 const LOOK_MS = 1000
 /** A second's lines are at most 400. */
 const FOLLOWED_MAX = 1000
-const SHOWN = '200'
+const SHOWN = 200
 
 export type ShownLog<Line> = {
   readonly name: string
@@ -24,8 +25,8 @@ export async function showLog<Line>(
   const show = (lines: readonly Line[]) => {
     for (const line of lines) print(options.json ? JSON.stringify(line) : textOf(line))
   }
-  const wanted = textOption(options, 'lines') ?? SHOWN
-  let { data, cursor } = await read(`${count}=${encodeURIComponent(wanted)}`)
+  const wanted = wholeOption(options, 'lines') ?? SHOWN
+  let { data, cursor } = await read(`${count}=${wanted}`)
   show(data)
   if (data.length === 0 && options.json !== true) tell(`${name} has written nothing yet`)
   while (options['follow'] === true) {

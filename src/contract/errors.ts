@@ -9,7 +9,15 @@ import { FUNCTIONS_ERRORS } from './functions/errors.ts'
 import { WORKLOADS_ERRORS } from './workloads/errors.ts'
 import { ErgonError, type FaultOptions } from '#base/errors.ts'
 import { BASE_ERRORS } from '#base/own-errors.ts'
-import { account, caller, final, service, type ErrorEntry, type ErrorTable } from './error-entry.ts'
+import {
+  account,
+  caller,
+  final,
+  service,
+  told,
+  type ErrorEntry,
+  type ErrorTable,
+} from './error-entry.ts'
 import { INFERENCE_ERRORS } from './inference/errors.ts'
 import { OPERATOR_API_ERRORS } from './operator/errors.ts'
 import { PAYMENTS_ERRORS } from './payments/errors.ts'
@@ -19,7 +27,7 @@ import { OPERATOR_ERRORS, type OperatorCode } from './operator/operator-errors.t
 
 /** The codes of the service itself, then one line an area. */
 export const ERRORS = {
-  invalid_request: caller(400, 'Correct the part of the request that the message names.'),
+  invalid_request: told(caller(400, 'Correct the part of the request that the message names.')),
   invalid_json: caller(400, 'Send one JSON value in UTF-8 with Content-Type: application/json.'),
   malformed_request: caller(400, 'Send a well-formed HTTP/1.1 request.'),
   token_missing: caller(401, 'Send Authorization: Bearer <token>.', 'authentication_error'),
@@ -159,9 +167,17 @@ export const isServiceFault = (error: unknown): boolean =>
  */
 export function advised(error: ErgonError): string {
   const { message } = error
-  const help = entryOf(error)?.help
-  if (help === undefined || message.endsWith(help)) return message
+  const { help, told: isTold } = entryOf(error) ?? {}
+  if (help === undefined || isTold || message.endsWith(help)) return message
   return `${message.replace(/\.$/, '')}. ${help}`
+}
+
+/** A text of advised() without the advice, for a reader who has a next step of its own. */
+export function unadvised(text: string, code: string): string {
+  const help = entryOf({ code })?.help
+  return help !== undefined && text.endsWith(`. ${help}`)
+    ? text.slice(0, -`. ${help}`.length)
+    : text
 }
 
 /**

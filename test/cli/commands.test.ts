@@ -199,7 +199,7 @@ test('with --json an error is one JSON object in the last line of stderr', async
     const { error } = JSON.parse(stderr.trim().split('\n').at(-1) ?? '') as {
       error: Record<string, unknown>
     }
-    assert.deepEqual(Object.keys(error), ['code', 'message', 'next', 'exit_code'])
+    assert.deepEqual(Object.keys(error), ['code', 'message', 'next', 'exit_code', 'request_id'])
     assert.equal(error['exit_code'], code)
     assert.partialDeepStrictEqual(error, expected)
   }

@@ -45,6 +45,7 @@ const STEPS: Readonly<Record<string, (asked: AskedFor) => NextStep>> = {
 }
 
 const PAYMENT_REQUIRED = 402
+const SERVICE_FAULT = 500
 
 /** A CommandError for whatever a call threw. */
 export function explained(
@@ -61,11 +62,13 @@ export function explained(
 
 /** A CommandError for a refusal of the service, with a next step that the caller knows. */
 export function commandErrorOf(error: S3Refusal, step: NextStep | undefined): CommandError {
-  const { name, $metadata: { httpStatusCode, requestId } = {} } = error
+  const { name, $metadata: { httpStatusCode = SERVICE_FAULT, requestId } = {} } = error
   const exitCode =
     httpStatusCode === PAYMENT_REQUIRED ? EXIT.payment : (step?.exitCode ?? EXIT.failed)
-  const id = requestId === undefined ? '' : `, ${requestId}`
-  return new CommandError(`${messageOf(error)} (${name}${id})`, exitCode, step?.next)
+  const id = requestId === undefined || httpStatusCode < SERVICE_FAULT ? '' : `, ${requestId}`
+  const made = new CommandError(`${messageOf(error)} (${name}${id})`, exitCode, step?.next)
+  made.requestId = requestId
+  return made
 }
 
 const UNREACHED = /^(EPROTO|ECONN|ENOTFOUND|EAI_|EHOST|ENET|EPIPE|ETIMEDOUT)/

@@ -1,8 +1,10 @@
 // The error codes of deployments.
-import { caller, type ErrorTable } from '#contract/error-entry.ts'
+import { caller, told, type ErrorTable } from '#contract/error-entry.ts'
 
 export const DEPLOYMENTS_ERRORS = {
-  description_invalid: caller(422, 'Mend the description at the place that the message names.'),
+  description_invalid: told(
+    caller(422, 'Mend the description at the place that the message names.'),
+  ),
   resource_in_other_stack: caller(
     409,
     'Deploy it by the stack that has it, or take it out of that description first.',
