@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline/promises'
 import type { GlobalOptions } from './profile.ts'
 import { tell } from './output.ts'
 
-/** Whether somebody is there who can be asked; with --json a program reads. */
+/** True where a person can be asked; with --json a program reads. */
 export const isPersonThere = ({ json = false }: Pick<GlobalOptions, 'json'>): boolean =>
   process.stdin.isTTY && process.stderr.isTTY && !json
 

@@ -1,4 +1,4 @@
-// The question before a resource is deleted, the same for every kind of resource.
+// A person confirms the deletion of a resource, in the same way for every kind of resource.
 import { answerTo, isPersonThere } from './ask-person.ts'
 import type { CommandCall } from './call.ts'
 import type { OptionSpec } from './command-spec.ts'
@@ -10,7 +10,7 @@ export const DELETION_OPTIONS: readonly OptionSpec[] = [
   ['--force', 'the same'],
 ]
 
-/** Whether the command line has confirmed the deletion already. */
+/** True where the command line confirms the deletion already. */
 export const isConfirmed = (options: CommandCall['options']): boolean =>
   options['yes'] === true || options['force'] === true
 

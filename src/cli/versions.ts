@@ -68,7 +68,7 @@ export const isSuspendedByAccount = ({
 }: Pick<VersionedResource, 'status' | 'reason'>): boolean =>
   status === 'suspended' && reason === null
 
-/** What a deployment or a rollback does to such a resource beside its own work. */
+/** The words of a deployment or a rollback for such a resource. */
 export const resumedText = (name: string): string => `${name} is suspended: this resumes it`
 
 /** Why a version will not answer unless its account does something. */

@@ -2,14 +2,14 @@
 import type { OperatorEntry } from '#base/errors.ts'
 
 /**
- * `final` marks an error that SDKs must not retry, though they retry others of its status by themselves. `told` marks an
+ * `final` marks an error that SDKs must not retry, though they retry others of its status by themselves. `complete` marks an
  * error whose messages say what to do: its advice stands in the reference alone.
  */
 export type ErrorEntry = OperatorEntry & {
   readonly fault: 'caller' | 'account' | 'service'
   readonly type: string
   readonly final?: true
-  readonly told?: true
+  readonly complete?: true
 }
 
 export const caller = (
@@ -36,7 +36,7 @@ export const service = (status: number, help: string): ErrorEntry => ({
 })
 
 export const final = (entry: ErrorEntry): ErrorEntry => ({ ...entry, final: true })
-export const told = (entry: ErrorEntry): ErrorEntry => ({ ...entry, told: true })
+export const complete = (entry: ErrorEntry): ErrorEntry => ({ ...entry, complete: true })
 
 /** Errors of one area, by code. */
 export type ErrorTable = Readonly<Record<string, ErrorEntry>>

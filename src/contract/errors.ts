@@ -14,7 +14,7 @@ import {
   caller,
   final,
   service,
-  told,
+  complete,
   type ErrorEntry,
   type ErrorTable,
 } from './error-entry.ts'
@@ -27,7 +27,7 @@ import { OPERATOR_ERRORS, type OperatorCode } from './operator/operator-errors.t
 
 /** The codes of the service itself, then one line an area. */
 export const ERRORS = {
-  invalid_request: told(caller(400, 'Correct the part of the request that the message names.')),
+  invalid_request: complete(caller(400, 'Correct the part of the request that the message names.')),
   invalid_json: caller(400, 'Send one JSON value in UTF-8 with Content-Type: application/json.'),
   malformed_request: caller(400, 'Send a well-formed HTTP/1.1 request.'),
   token_missing: caller(401, 'Send Authorization: Bearer <token>.', 'authentication_error'),
@@ -167,8 +167,8 @@ export const isServiceFault = (error: unknown): boolean =>
  */
 export function advised(error: ErgonError): string {
   const { message } = error
-  const { help, told: isTold } = entryOf(error) ?? {}
-  if (help === undefined || isTold || message.endsWith(help)) return message
+  const { help, complete: isComplete } = entryOf(error) ?? {}
+  if (help === undefined || isComplete || message.endsWith(help)) return message
   return `${message.replace(/\.$/, '')}. ${help}`
 }
 

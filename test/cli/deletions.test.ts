@@ -1,4 +1,4 @@
-// What asks before a function, a workload and a database are deleted, at a service that answers as the test says.
+// The confirmation of deletions of functions, workloads and databases, at a service that answers as the test says.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,8 +1,8 @@
 // The error codes of deployments.
-import { caller, told, type ErrorTable } from '#contract/error-entry.ts'
+import { caller, complete, type ErrorTable } from '#contract/error-entry.ts'
 
 export const DEPLOYMENTS_ERRORS = {
-  description_invalid: told(
+  description_invalid: complete(
     caller(422, 'Mend the description at the place that the message names.'),
   ),
   resource_in_other_stack: caller(

@@ -1,5 +1,12 @@
 // The error codes of functions: of the API, and of requests to their routes.
-import { account, caller, final, service, told, type ErrorTable } from '#contract/error-entry.ts'
+import {
+  account,
+  caller,
+  final,
+  service,
+  complete,
+  type ErrorTable,
+} from '#contract/error-entry.ts'
 
 export const FUNCTIONS_ERRORS = {
   function_not_found: caller(404, 'Check the name: `ergon fn list`.', 'not_found_error'),
@@ -10,7 +17,7 @@ export const FUNCTIONS_ERRORS = {
   ),
   function_run_not_found: caller(404, 'Check the id: `ergon fn failures`.', 'not_found_error'),
   function_bucket_not_found: caller(422, 'Create the bucket first: `ergon storage mb`.'),
-  runtime_unknown: told(caller(422, 'Choose a runtime that the message names.')),
+  runtime_unknown: complete(caller(422, 'Choose a runtime that the message names.')),
   route_taken: caller(409, 'Choose another route, or delete the function that has it.'),
   too_many_functions: caller(409, 'Delete a function that is not needed any more.'),
   functions_off: service(

@@ -5,7 +5,6 @@ import { hourlyEnergyOf } from '#contract/resources/hourly-energy.ts'
 import { WORKLOAD_LOG_LINES_MAX } from './workload-limits.ts'
 
 const time = z.iso.datetime()
-const wholeText = z.string().regex(/^\d+$/)
 
 export const workloadVersion = z.object({
   version: z.int(),
