@@ -104,6 +104,19 @@ test('the last lines of the agent arrive before the end, however many they are',
   await ended(request)
 })
 
+test('the last line of the agent arrives also where the process writes behind it', async (t) => {
+  const { next, ask } = await open(t)
+  const asking = ask()
+  const request = await next()
+  request.onLine = () => assert.fail('behind the end')
+  request.end({ last: true })
+  // Before the process reads.
+  setImmediate(() => asking.say({ late: true }))
+  assert.match((await asking.ended).message, /the agent has ended the request/)
+  assert.deepEqual(asking.lines, [{ last: true }])
+  await ended(request)
+})
+
 test('a connection without the secret is cut off without a word', async (t) => {
   const { sent, requests } = await open(t)
   const right = { secret: SECRET, path: PATH }

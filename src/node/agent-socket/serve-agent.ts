@@ -31,6 +31,8 @@ export interface AgentServer {
 /** Everybody may connect, as cells may have uids of their own. */
 const MODE = 0o666
 const FIRST_LINE_MS = 60_000
+/** The longest wait for a process to close a request that the agent has ended. */
+const LAST_LINE_MS = 10_000
 
 /** Answers those who know the secret, for as long as `answer` keeps a request open. The connections of others are cut. */
 export async function serveAgent(
@@ -88,7 +90,11 @@ class SocketRequest implements OpenRequest {
 
   end(line?: object): void {
     if (line !== undefined) this.say(line)
-    this.#socket.destroySoon()
+    this.onLine = () => undefined
+    // The process closes once it has read: a write of its own to a closed socket would lose what it has not read.
+    this.#socket.end()
+    const late = setTimeout(() => this.#socket.destroy(), LAST_LINE_MS)
+    this.whenEnded(() => clearTimeout(late))
   }
 
   destroy(): void {
