@@ -67,7 +67,7 @@ const LONG_LINES = 3000
 const FLOOD = `print 'x' x 8191, "\\n" for 1 .. ${LONG_LINES}; print "the last\\n"`
 
 test(
-  'the end of a program is told behind its last line, which the agent reads late',
+  'the end of a program is reported behind its last line, which the agent reads late',
   ROOT,
   async (t) => {
     const script = `open STDOUT, '>', '/dev/stdout'; ${FLOOD}; exit 4`
