@@ -38,7 +38,7 @@ test(
   },
 )
 
-/** A cell of the image, with its lines and what is told of its end. */
+/** A cell of the image, with its lines and what is reported of its end. */
 async function start(t: TestContext, argv: CellSpec['argv'], more: Partial<CellSpec> = {}) {
   const { cells, where } = await openPlace(t, { level: 'root' })
   const lines: string[] = []
