@@ -107,6 +107,42 @@ test('a part has a band of what is known of it as a whole, from the first second
   }
 })
 
+// With the credit of exactly two windows, in which a steady load's bills lag, noise above it was lost: 95.6 % on average.
+test('25 seconds of steady loads are billed 96.3 % of their cause on average, and none more than 100 %', () => {
+  const [put, get, list] = [
+    'storage.put-object',
+    'storage.get-object',
+    'storage.list-objects-v2',
+  ] as const
+  const truth = {
+    [put]: { directMs: 3.8, indirectMs: 3.2 },
+    [get]: { directMs: 2.4, indirectMs: 1.6 },
+    [list]: { directMs: 3.8, indirectMs: 5 },
+  }
+  // As fast as one client asks, and eight.
+  const loads: readonly SimulatedLoad[] = [
+    { [put]: 75 },
+    { [put]: 177 },
+    { [get]: 125 },
+    { [get]: 287 },
+    { [list]: 59 },
+    { [list]: 124 },
+  ]
+  const shares = Array.from({ length: 20 }, (_, seed) => {
+    const node = new TestNode({ ...REST, truth, random: randomOf(seed + 1), ownNoise: 0.1 })
+    node.run(95)
+    return loads.map((load) => {
+      node.run(12, load)
+      const share = shareOf(node.run(25, load))
+      node.run(6)
+      return share
+    })
+  }).flat()
+  const mean = shares.reduce((sum, share) => sum + share, 0) / shares.length
+  const facts = `${mean.toFixed(2)} %, ${Math.min(...shares).toFixed(1)} to ${Math.max(...shares).toFixed(1)}`
+  assert.ok(mean > 96.3 && Math.max(...shares) <= 100, facts)
+})
+
 // The cost of an operation falls when the caller of large requests leaves.
 test('when a heavy caller leaves, no three windows bill more than all cells used in them', () => {
   for (const seed of [1, 2, 3, 4, 5]) {

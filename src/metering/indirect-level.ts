@@ -9,6 +9,11 @@ const OUTLIER = 2
 const CREDIT_KEPT = 0.9
 /** Older credit raises the level by this part at most: callers who come later must not pay for callers who have left. */
 const OVERDUE_MAX = 0.05
+/**
+ * Of the least of the last three windows, beyond the credit of two: requests wait two windows for their figures, so the credit
+ * of a steady load is that of two, and without some more each noise above it is lost.
+ */
+const CREDIT_SLACK = 0.15
 
 /** A window's spent CPU beyond rest, its predicted and billed CPU, in milliseconds. */
 type Followed = Readonly<Record<'spent' | 'predicted' | 'billed', number>>
@@ -19,7 +24,7 @@ export function createLevel(first: number) {
   let spentMs = 0
   let predictedMs = 0
   let creditMs = 0
-  let beforeMs = 0
+  let [earlierMs, beforeMs] = [0, 0]
   let mostMs = 0
   let cutMs = 0
   return {
@@ -41,10 +46,12 @@ export function createLevel(first: number) {
       const own = Math.max(least, Math.min(spent + late, most))
       creditMs += own - billed
       if (predicted > 0) {
-        mostMs = Math.max(0, own + beforeMs)
+        const slackMs = CREDIT_SLACK * Math.max(0, Math.min(earlierMs, beforeMs, own))
+        mostMs = Math.max(0, own + beforeMs + slackMs)
+        earlierMs = beforeMs
         beforeMs = own
       } else if (creditMs > 0) creditMs *= CREDIT_KEPT
-      // That of two windows: their figures reach the gateways so late. Older credit was caused by callers who may have
+      // That of two windows and a little more: their figures reach the gateways so late. Older credit was caused by callers who may have
       // left, and others must not pay for it. Rest adds nothing.
       creditMs = Math.min(creditMs, mostMs)
       predictedMs += predicted - predictedMs / DECAY
