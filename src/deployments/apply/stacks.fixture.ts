@@ -48,7 +48,7 @@ export const functionOf = (name: string) => `function "${name}" {\n  file = "f.m
 /** The owner of the account. */
 const OWNER = {
   caller: { account: ACCOUNT, token: `tok_${ACCOUNT}`, member: `mem_${ACCOUNT}` },
-  spend: { requestId: 'req_a', mark: () => undefined },
+  spend: { requestId: 'req_a', mark: nothing, admit: nothing, finish: nothing },
 }
 
 export async function cancelDeployment(state: State, id: string): Promise<DeploymentReply> {
@@ -67,9 +67,10 @@ export function stacksOfFile() {
   })
 
   /** The plan of a dry run, or the deployment before its first turn. */
-  async function ask<Reply = DeploymentReply>(body: object): Promise<Reply> {
+  async function ask<Reply = DeploymentReply>(body: object, owner: object = {}): Promise<Reply> {
     const made = await createDeploymentCreate({ state, parts, key })({
       ...OWNER,
+      ...owner,
       parameters: {},
       body: parseDeploymentRequest(body),
     } as never)

@@ -1,5 +1,6 @@
 // POST /v1/deployments: the plan of a description, or its application, which the process of tasks brings about.
 import { newId } from '#base/ids.ts'
+import { nj, type Nj } from '#base/units.ts'
 import type { DeploymentPlan, DeploymentRequest } from '#contract/deployments/deployments.ts'
 import {
   DEPLOYMENTS_KEPT,
@@ -18,6 +19,11 @@ import { callerOf } from '#identity/principal.ts'
 import type { StackParts } from '#resources/stack-part.ts'
 import type { Queryable, State } from '#state/connect.ts'
 
+/** All steps that evaluation may take were 0.3 s of CPU for the two readings of a plan; this is five times as much. */
+const STEPS_NJ = 5_000_000_000n
+/** A file of the greatest length took 2 µs of CPU for each character, 8 µJ; the ceiling is for a busy machine. */
+const CHARACTER_NJ = 50_000n
+
 type Deps = {
   readonly state: State
   readonly parts: StackParts
@@ -30,13 +36,17 @@ const PLANS_MAX = 2
 export function createDeploymentCreate({ state, parts, key }: Deps): Handler<DeploymentRequest> {
   const plans = createAccountLoad(PLANS_MAX, 'plans')
   return async (call) => {
-    const { account } = callerOf(call)
+    const caller = callerOf(call)
+    const { account } = caller
     const { stack, dry_run: isDry, allow_delete: allowsDeletion, plan: asked } = call.body
     const planned = async () => {
       const leave = plans.enter(account)
       try {
+        await call.spend.admit(caller, 'deployment.create', ceilingOf(call.body))
         const deps = { state, parts, key, mark: () => call.spend.mark() }
-        return await makePlan(deps, { account, stack }, { input: call.body, allowsDeletion })
+        const plan = makePlan(deps, { account, stack }, { input: call.body, allowsDeletion })
+        // A reading is one piece of CPU, within which no hold grows: the rest is asked for here.
+        return await plan.finally(() => call.spend.finish())
       } finally {
         leave()
       }
@@ -56,6 +66,13 @@ export function createDeploymentCreate({ state, parts, key }: Deps): Handler<Dep
     })
     return known(reply, 201)
   }
+}
+
+/** The most that a plan may be billed: evaluation has its limit, and all else follows the length of the texts. */
+function ceilingOf({ description, variables }: DeploymentRequest): Nj {
+  const texts = [description, ...Object.values(variables)]
+  const characters = texts.reduce((sum, { length }) => sum + length, 0)
+  return nj(STEPS_NJ + BigInt(characters) * CHARACTER_NJ)
 }
 
 async function addDeployment(
