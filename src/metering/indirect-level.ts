@@ -10,8 +10,8 @@ const CREDIT_KEPT = 0.9
 /** Older credit raises the level by this part at most: callers who come later must not pay for callers who have left. */
 const OVERDUE_MAX = 0.05
 /**
- * Of the least of the last three windows, beyond the credit of two: requests wait two windows for their figures, so the credit
- * of a steady load is that of two, and without some more each noise above it is lost.
+ * This part of the least of three windows is kept beyond the credit of two. A steady load always has the credit of two, since its figures
+ * are so late: without the slack each noise above that is lost.
  */
 const CREDIT_SLACK = 0.15
 
