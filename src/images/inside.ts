@@ -17,9 +17,9 @@ export function entryParts(name: string): readonly string[] {
   if (Buffer.byteLength(name) > PATH_BYTES_MAX) throw hostile('a name is too long')
   if (parts.length > PARTS_MAX) throw hostile(`a name has more than ${PARTS_MAX} parts`)
   for (const part of parts) {
-    if (part === '..') throw hostile(`an entry leads out of it: ${shown(name)}`)
+    if (part === '..') throw hostile(`an entry leads out of it: ${shownName(name)}`)
     if (part.includes('\0') || Buffer.byteLength(part) > NAME_BYTES_MAX)
-      throw hostile(`a name cannot be one: ${shown(name)}`)
+      throw hostile(`a name cannot be one: ${shownName(name)}`)
   }
   return parts
 }
@@ -41,7 +41,8 @@ export function folderInside(root: string, parts: readonly string[], charge: () 
     const path = join(root, ...at, part)
     const found = lstatSync(path, { throwIfNoEntry: false })
     if (found?.isSymbolicLink() === true) {
-      if (++links > LINKS_MAX) throw hostile(`its links lead in circles: ${shown(parts.join('/'))}`)
+      if (++links > LINKS_MAX)
+        throw hostile(`its links lead in circles: ${shownName(parts.join('/'))}`)
       const target = readlinkSync(path)
       if (target.startsWith('/')) at = []
       left.unshift(...target.split('/'))
@@ -61,4 +62,5 @@ export function folderInside(root: string, parts: readonly string[], charge: () 
 
 export const hostile = (why: string) => fault('image_hostile', `Could not unpack the image: ${why}`)
 
-const shown = (name: string): string => JSON.stringify(name.slice(0, 120))
+/** The beginning of a name, for a message. */
+export const shownName = (name: string): string => JSON.stringify(name.slice(0, 120))

@@ -218,6 +218,40 @@ for (const [name, entry] of Object.entries(IMPOSSIBLE))
     await assert.rejects(unpack(root, [[entry]]), { code: 'image_hostile' })
   })
 
+/** A layer of one file, whose header gets this type: the packer knows types of POSIX alone. */
+async function layerOfType(type: string): Promise<Buffer> {
+  const layer = await layerOf([{ name: 'disk.img', text: 'data' }])
+  layer.write(type, 156, 'latin1')
+  layer.fill(' ', 148, 156)
+  const sum = layer.subarray(0, 512).reduce((all, byte) => all + byte, 0)
+  layer.write(`${sum.toString(8).padStart(6, '0')}\0`, 148, 'latin1')
+  return layer
+}
+
+const paxLayer = (name: string, pax: Record<string, string>) =>
+  layerOf([{ name, text: 'data', pax }])
+
+/** Files whose archive has only the parts that are no holes, or that no reader knows. */
+const NO_WHOLE_FILES: Readonly<Record<string, () => Promise<Buffer>>> = {
+  'a sparse file of GNU': () => layerOfType('S'),
+  'a sparse file of pax 0.0': () => paxLayer('disk.img', { 'GNU.sparse.size': '9000' }),
+  'a sparse file of pax 0.1': () => paxLayer('disk.img', { 'GNU.sparse.map': '0,4' }),
+  'a sparse file of pax 1.0': () =>
+    paxLayer('GNUSparseFile.7/s', { 'GNU.sparse.major': '1', 'GNU.sparse.name': 'disk.img' }),
+  'a part of a file': () => layerOfType('M'),
+}
+
+for (const [name, made] of Object.entries(NO_WHOLE_FILES))
+  test(`an entry without the bytes of a whole file is refused by its name: ${name}`, async () => {
+    const { root } = place()
+    const layer = await made()
+    await assert.rejects(
+      unpackLayer({ open: () => pieces(layer), diffId: digestOf(layer) }, root, room(), signal),
+      { code: 'image_unsupported', message: /"disk\.img"/ },
+    )
+    assert.deepEqual(readdirSync(root), [])
+  })
+
 test('folders that no entry names count as entries and as bytes of the disk', async () => {
   const deep = (nth: number) => ({ name: `${nth}/${'a/'.repeat(100)}x`, text: '' })
   const layer = await layerOf([deep(1), deep(2)])

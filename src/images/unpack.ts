@@ -20,7 +20,7 @@ import { createGunzip, createZstdDecompress } from 'node:zlib'
 import { extract, type Extract } from 'tar-stream'
 import { messageOf } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
-import { folderInside, hostile, entryParts } from './inside.ts'
+import { folderInside, hostile, entryParts, shownName } from './inside.ts'
 import { imageUnsupported } from './manifest.ts'
 
 /** The bytes and entries that the layers of an image may still take. */
@@ -126,6 +126,7 @@ type Target = {
 async function addEntry(entry: Entry, target: Target): Promise<void> {
   const { root, made, chargeFolder, chargeInode, signal } = target
   const { header } = entry
+  const kind = kindOf(header)
   const parts = entryParts(header.name)
   const name = parts.at(-1)
   if (name === undefined) return void entry.resume()
@@ -135,8 +136,6 @@ async function addEntry(entry: Entry, target: Target): Promise<void> {
     whiteOut(folder, name, made)
     return void entry.resume()
   }
-  const kind = KINDS[header.type ?? 'file']
-  if (kind === undefined) throw imageUnsupported(`an entry of a layer is a ${header.type}`)
   if (kind === 'left out') return void entry.resume()
   const isFolder = lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true
   if (!(isFolder && kind === 'folder')) {
@@ -168,6 +167,19 @@ const KINDS: Readonly<Record<string, Kind>> = {
   'character-device': 'left out',
   'block-device': 'left out',
   fifo: 'left out',
+}
+/** Of pax, for a file whose holes are not in the archive. */
+const SPARSE = 'GNU.sparse.'
+
+/** Throws image_unsupported for a sparse file, whose bytes are not those of the archive, and for an unknown type. */
+function kindOf({ name, type, pax }: Entry['header']): Kind {
+  const words = (pax ?? {}) as Readonly<Record<string, string>>
+  const isSparse = Object.keys(words).some((key) => key.startsWith(SPARSE))
+  // tar-stream has no type for the sparse files of GNU, nor for other extensions.
+  const kind = isSparse ? undefined : KINDS[type ?? '']
+  if (kind !== undefined) return kind
+  const found = shownName(words[`${SPARSE}name`] ?? name)
+  throw imageUnsupported(`the entry ${found} of a layer is a sparse file, or of an unknown type`)
 }
 
 /** A second name of a file of the image. */
