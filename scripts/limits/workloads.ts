@@ -4,7 +4,7 @@ import { ROOT_ENTRIES_MAX } from '#cells/root/plan.ts'
 import { LAYERS_MAX } from '#contract/workloads/images.ts'
 import { REGISTRY_PASSWORDS_MAX } from '#contract/workloads/registry-limits.ts'
 import * as workloads from '#contract/workloads/workload-limits.ts'
-import { IMAGE_BYTES_MAX, IMAGE_ENTRIES_MAX } from '#images/store.ts'
+import { IMAGE_BYTES_MAX, IMAGE_ENTRIES_MAX, LAYER_PATH_BYTES_MAX } from '#images/store.ts'
 import { bytes, code, count, words, type LimitSection } from './limit.ts'
 
 export const WORKLOADS: LimitSection = {
@@ -42,6 +42,11 @@ export const WORKLOADS: LimitSection = {
     [
       'entries of an image',
       count(IMAGE_ENTRIES_MAX),
+      words('the version fails with `image_hostile`'),
+    ],
+    [
+      'paths of a layer together, with those of the folders around its entries',
+      bytes(LAYER_PATH_BYTES_MAX),
       words('the version fails with `image_hostile`'),
     ],
     [

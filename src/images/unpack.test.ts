@@ -37,6 +37,7 @@ function place(): { readonly root: string; readonly secret: string } {
 const room = (): UnpackRoom => ({
   bytes: 1_000_000,
   entries: 1000,
+  layerPathBytes: 1_000_000,
   inodesBytes: 1_000_000_000,
   inodeBytes: 16_384,
   tooLarge: () => imageTooLarge(1_000_000),
@@ -45,9 +46,12 @@ const room = (): UnpackRoom => ({
 async function unpack(
   root: string,
   layers: readonly (readonly TestEntry[])[],
-  compress = (bytes: Buffer) => bytes,
+  {
+    compress = (bytes: Buffer) => bytes,
+    ...less
+  }: Partial<UnpackRoom> & { readonly compress?: (bytes: Buffer) => Buffer } = {},
 ): Promise<void> {
-  const all = room()
+  const all = { ...room(), ...less }
   for (const entries of layers) {
     const layer = await layerOf(entries)
     await unpackLayer(
@@ -87,7 +91,7 @@ test('layers lie one above the other, with files, programs, folders and links', 
           { name: 'usr/lib/a', text: 'three' },
         ],
       ],
-      compress,
+      { compress },
     )
     assert.equal(readFileSync(join(root, 'usr/lib/a'), 'utf8'), 'three')
     assert.equal(readFileSync(join(root, 'usr/lib/b'), 'utf8'), 'two')
@@ -251,6 +255,22 @@ for (const [name, made] of Object.entries(NO_WHOLE_FILES))
     )
     assert.deepEqual(readdirSync(root), [])
   })
+
+test('the paths of a layer have their bytes together, and each layer has all of them', async () => {
+  const layers = [
+    [
+      { name: 'a/b/c', text: '1' },
+      { name: 'a/ö', text: '2' },
+    ],
+    [{ name: 'a/b/c', text: '3' }, { name: 'a/.wh.ö' }],
+  ]
+  // The first layer keeps /a, /a/b, /a/b/c and /a/ö.
+  await unpack(place().root, layers, { layerPathBytes: 2 + 4 + 6 + 5 })
+  await assert.rejects(unpack(place().root, layers, { layerPathBytes: 2 + 4 + 6 + 4 }), {
+    code: 'image_hostile',
+    message: /paths/,
+  })
+})
 
 test('folders that no entry names count as entries and as bytes of the disk', async () => {
   const deep = (nth: number) => ({ name: `${nth}/${'a/'.repeat(100)}x`, text: '' })

@@ -27,6 +27,8 @@ import { imageUnsupported } from './manifest.ts'
 export type UnpackRoom = {
   bytes: number
   entries: number
+  /** Of the paths that a layer names, and of the folders around them: they are in memory until the layer ends. */
+  readonly layerPathBytes: number
   /** The part of the disk that the inodes may have, and that of each inode, in bytes. */
   inodesBytes: number
   readonly inodeBytes: number
@@ -61,6 +63,7 @@ export async function unpackLayer(
   const hash = createHash('sha256')
   const entries = extract()
   const made = new Set<string>()
+  let pathBytes = 0
   let aheadBytes = 0
   const takeBytes = (bytes: number) => {
     room.bytes -= bytes
@@ -81,6 +84,14 @@ export async function unpackLayer(
     takeBytes(BLOCK_BYTES)
     chargeInode()
   }
+  const keep = (path: string) => {
+    for (let at = path; at.length > root.length && !made.has(at); at = dirname(at)) {
+      pathBytes += Buffer.byteLength(at) - Buffer.byteLength(root)
+      if (pathBytes > room.layerPathBytes)
+        throw hostile('the paths of a layer are too long together')
+      made.add(at)
+    }
+  }
   async function* counted(chunks: AsyncIterable<Buffer>) {
     for await (const chunk of chunks) {
       takeBytes(chunk.length)
@@ -94,7 +105,7 @@ export async function unpackLayer(
   const write = async () => {
     for await (const entry of entries) {
       takeEntry()
-      await addEntry(entry, { root, made, chargeFolder, chargeInode, signal }).catch(
+      await addEntry(entry, { root, made, keep, chargeFolder, chargeInode, signal }).catch(
         (error: unknown) => {
           throw describedEntry(error)
         },
@@ -115,7 +126,9 @@ type Entry = Extract extends AsyncIterable<infer E> ? E : never
 type Target = {
   readonly root: string
   /** Paths of this layer, which its own whiteouts leave. */
-  readonly made: Set<string>
+  readonly made: ReadonlySet<string>
+  /** Adds a path, and the folders around the path, to those of this layer; may throw. */
+  readonly keep: (path: string) => void
   /** Called before each folder that no entry names. */
   readonly chargeFolder: () => void
   /** Called before an entry is made that is no second name. */
@@ -124,7 +137,7 @@ type Target = {
 }
 
 async function addEntry(entry: Entry, target: Target): Promise<void> {
-  const { root, made, chargeFolder, chargeInode, signal } = target
+  const { root, made, keep, chargeFolder, chargeInode, signal } = target
   const { header } = entry
   const kind = kindOf(header)
   const parts = entryParts(header.name)
@@ -154,7 +167,7 @@ async function addEntry(entry: Entry, target: Target): Promise<void> {
     if (header.mtime !== undefined) utimesSync(path, header.mtime, header.mtime)
   }
   entry.resume()
-  for (let at = path; at.length > root.length && !made.has(at); at = dirname(at)) made.add(at)
+  keep(path)
 }
 
 type Kind = 'file' | 'folder' | 'link' | 'symbolic link' | 'left out'

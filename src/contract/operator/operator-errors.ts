@@ -28,7 +28,7 @@ export const OPERATOR_ERRORS = {
   ),
   image_hostile: operator(
     422,
-    'A layer has an entry that leads out of the image, or more entries than an image needs: build the image anew.',
+    'A layer has an entry that leads out of the image, or more entries or longer paths than an image needs: build the image anew.',
   ),
   registry_unreachable: operator(424, 'The registry does not answer: try again later.'),
   artifact_folder_unwritable: operator(
