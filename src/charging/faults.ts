@@ -27,7 +27,7 @@ export function exhausted(want: string, wallMs: number): ErgonError {
   })
 }
 
-export const isDepleted = (error: unknown): boolean =>
+export const isDepleted = (error: unknown): error is ErgonError =>
   error instanceof ErgonError &&
   (error.code === 'balance_depleted' || error.code === 'free_tier_exceeded')
 

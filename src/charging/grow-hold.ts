@@ -66,7 +66,7 @@ function cutWhenUsedUp(
   if (!spend.isHeldBy(hold) || spend.isOver || spend.measured() < hold.coveredNj) return
   if (hold.takeLeft()) return
   // An operation that is answered unpaid is not cut when the wallet is empty.
-  if (operationOf(spend.operation).answeredUnpaid !== true || !isDepleted(reason))
+  if (operationOf(spend.operation).answeredUnpaid === undefined || !isDepleted(reason))
     spend.stop(reason)
 }
 

@@ -20,9 +20,10 @@ export type Operation = {
   readonly ofItself?: string
   /**
    * Answered also when the account cannot pay: the account must still see its bills. The account pays while it can;
-   * after that the operator does, for a few at once.
+   * after that the operator does, for a few at once. Deletions and suspensions lower what it is charged. 'suspension': a
+   * change, answered then where its body suspends the resource and has nothing else.
    */
-  readonly answeredUnpaid?: true
+  readonly answeredUnpaid?: true | 'suspension'
   /**
    * Answered also while the account is being deleted: reads of its records, and the operation that takes the deletion
    * back.
@@ -78,6 +79,19 @@ export const isAlwaysAnswered = ({
   answeredDeleting,
 }: Pick<Operation, 'answeredUnpaid' | 'answeredDeleting'>): boolean =>
   answeredUnpaid === true && answeredDeleting === true
+
+/** True where an account that cannot pay gets an answer to this body. */
+export const isAnsweredUnpaid = (
+  { answeredUnpaid }: Pick<Operation, 'answeredUnpaid'>,
+  body: unknown,
+): boolean => answeredUnpaid === true || (answeredUnpaid === 'suspension' && isSuspension(body))
+
+const isSuspension = (body: unknown): boolean =>
+  typeof body === 'object' &&
+  body !== null &&
+  'suspended' in body &&
+  body.suspended === true &&
+  Object.keys(body).length === 1
 
 const GRANTS: Record<Scope, readonly Scope[]> = {
   read: ['read'],

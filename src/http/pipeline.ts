@@ -21,10 +21,12 @@
 // Every request of every protocol is answered here. Any throw becomes one ErgonError: the answer with all energy
 // headers before the head was sent, the last part of the stream after that. In every case the spend is settled once,
 // and an unread body is drained or its socket closed. serve.ts has the steps from `handle` on.
+import type { ErgonError } from '#base/errors.ts'
 import { nj } from '#base/units.ts'
 import type { Charging } from '#charging/charging.ts'
 import { isDepleted } from '#charging/faults.ts'
 import type { Spend } from '#charging/spend.ts'
+import { isAnsweredUnpaid } from '#contract/operation.ts'
 import { operationOf, type OperationName } from '#contract/operations.ts'
 import type { Principal } from '#identity/principal.ts'
 import { RequestArrival, type RequestArrivalDeps } from './request-arrival.ts'
@@ -96,12 +98,15 @@ async function conduct(exchange: Exchange, deps: AnswerDeps): Promise<void> {
     // A known principal is not awaited: an await costs a turn of the promise queue.
     const known = protocol.identify(exchange, matched)
     const caller = known instanceof Promise ? await known : known
+    let unpaid: ErgonError | undefined
     if (caller !== undefined) {
       arrival.arrive(matched, caller)
-      const paid = isPaid(spend, caller, matched.operation)
-      if (!(paid instanceof Promise ? await paid : paid)) arrival.enterUnpaid(caller.account)
+      const admitted = admit(spend, caller, matched.operation)
+      unpaid = admitted instanceof Promise ? await admitted : admitted
+      if (unpaid !== undefined) arrival.enterUnpaid(caller.account)
     }
     const body = await protocol.body(exchange, matched)
+    if (unpaid !== undefined && !isAnsweredUnpaid(operationOf(operation), body)) throw unpaid
     const work = { exchange, matched, caller, arrival, body, spend, deps }
     const claimed = deps.idempotency.claim(work)
     await (claimed === undefined ? serve(work) : serveOnce(work, claimed))
@@ -123,18 +128,18 @@ async function conduct(exchange: Exchange, deps: AnswerDeps): Promise<void> {
   }
 }
 
-/** Admits; false where the account cannot pay and is answered all the same. */
-function isPaid(
+/** Admits; the refusal where the account cannot pay and the operation may be answered all the same. */
+function admit(
   spend: Spend,
   caller: Principal,
   operation: OperationName,
-): boolean | Promise<boolean> {
-  const unpaid = (error: unknown): boolean => {
-    if (operationOf(operation).answeredUnpaid === true && isDepleted(error)) return false
+): ErgonError | undefined | Promise<ErgonError | undefined> {
+  const unpaid = (error: unknown): ErgonError => {
+    if (operationOf(operation).answeredUnpaid !== undefined && isDepleted(error)) return error
     throw error
   }
   try {
-    return spend.admit(caller, operation, FIRST_CEILING)?.then(() => true, unpaid) ?? true
+    return spend.admit(caller, operation, FIRST_CEILING)?.then(() => undefined, unpaid)
   } catch (error) {
     return unpaid(error)
   }

@@ -69,3 +69,15 @@ test('a session replaces no password of a registry and no limits of a token with
     assert.doesNotThrow(() => ask(owner, operation, 'tok_other', 4999))
   }
 })
+
+test('a suspended account, and one that is being deleted, deletes nothing that the operator may look at', () => {
+  const owner = { token: 'tok_1', role: 'owner', scope: 'billing-admin' } as const
+  for (const operation of ['database.delete', 'function.delete', 'workload.suspend'] as const) {
+    assert.doesNotThrow(() => ask(owner, operation))
+    const suspended = { ...owner, suspendedFor: 'spam' }
+    assert.throws(() => ask(suspended, operation), { code: 'account_suspended' })
+    assert.throws(() => ask({ ...owner, isDeleting: true }, operation), {
+      code: 'account_deleting',
+    })
+  }
+})

@@ -50,6 +50,15 @@ test('an operation has a route, or says that it has none, and every route has an
   for (const name of routed) assert.ok(Object.hasOwn(OPERATIONS, name), name)
 })
 
+test('an account that cannot pay can delete what it has, and stop what runs', () => {
+  const refused = ROUTES.filter(({ method, operation }) => {
+    const { onPortal, answeredUnpaid }: Operation = OPERATIONS[operation]
+    const isLess = method === 'DELETE' || operation.endsWith('.suspend')
+    return isLess && onPortal !== true && answeredUnpaid !== true
+  })
+  assert.deepEqual(refused, [])
+})
+
 for (const route of ROUTES) {
   const row = ROWS[route.operation]
   if (row === undefined) continue
@@ -273,6 +282,23 @@ function unpaidOperation(route: Route, row: Row): void {
     if (row.isStreamed !== true) assertOfNobody(answer)
   })
 }
+
+for (const products of ['databases', 'functions'])
+  test(`an account that cannot pay can suspend ${products}, and change nothing else of them`, async () => {
+    const path = `/v1/${products}/none`
+    const change = (body: object) => ({ method: 'PATCH', body })
+    for (const [who, refusal] of [
+      [callers.depleted, [402, 'balance_depleted']],
+      [callers.freeloader, [429, 'free_tier_exceeded']],
+    ] as const) {
+      const answer = await call(path, { ...who, ...change({ suspended: true }) })
+      assert.equal(answer.status, 404, answer.text)
+      assertOfNobody(answer)
+      const energy_budget = '5 kJ/day'
+      for (const body of [{ suspended: false }, { suspended: true, energy_budget }])
+        await assertRefused(await call(path, { ...who, ...change(body) }), refusal)
+    }
+  })
 
 for (const [what, spoil] of Object.entries(SPOILS))
   test(`the matrix is red where ${what}`, async () => {

@@ -12,7 +12,7 @@ export const COMPLIANCE = defineProduct({
     'pack.list': view,
     'pack.get': view,
     'pack.content': { ...pack, scope: 'read', answeredDeleting: true },
-    'pack.delete': { ...pack, scope: 'billing-admin' },
+    'pack.delete': { ...pack, scope: 'billing-admin', answeredUnpaid: true },
     /** No request: the work of a pack, by the minute, and its signature. */
     'pack.build': backgroundWork('compliance'),
   },

@@ -4,6 +4,8 @@ import { defineProduct } from '#contract/product.ts'
 
 const database = { ...withoutModel, service: 'databases', remembered: true } as const
 const view = { ...database, ...ownView, remembered: false } as const
+/** Also of an account that cannot pay: it is charged less afterwards. */
+const removal = { ...database, scope: 'deploy', answeredUnpaid: true } as const
 /** Makes or shows a password: at the portal a person confirms it with a passkey. */
 const secret = { ...database, scope: 'deploy', needsTouch: true } as const
 
@@ -14,7 +16,7 @@ export const DATABASES = defineProduct({
     'database.get': view,
     /** The address has the password in it. */
     'database.url': secret,
-    'database.update': { ...database, scope: 'deploy' },
+    'database.update': { ...database, scope: 'deploy', answeredUnpaid: 'suspension' },
     'database.energy': view,
     'database.intervals': view,
     'database.queries': view,
@@ -25,15 +27,15 @@ export const DATABASES = defineProduct({
       remembered: false,
       answeredDeleting: true,
     },
-    'database.delete': { ...database, scope: 'deploy' },
+    'database.delete': removal,
     'database-role.list': view,
     'database-role.create': { ...secret, idempotent: true },
     'database-role.rotate': secret,
-    'database-role.delete': { ...database, scope: 'deploy' },
+    'database-role.delete': removal,
     'database-backup.create': { ...database, scope: 'deploy', idempotent: true },
     'database-backup.list': view,
     'database-backup.get': view,
-    'database-backup.delete': { ...database, scope: 'deploy' },
+    'database-backup.delete': removal,
     /** No request: a backup or a restore. */
     'database.backup': backgroundWork('databases'),
     /** No request: the CPU of the proxy for sessions of a database, by the minute. */

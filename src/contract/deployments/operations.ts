@@ -11,7 +11,7 @@ export const DEPLOYMENTS = defineProduct({
     'deployment.create': { ...own, scope: 'deploy', idempotent: true, needsTouch: true },
     'deployment.list': view,
     'deployment.get': view,
-    'deployment.cancel': { ...own, scope: 'deploy' },
+    'deployment.cancel': { ...own, scope: 'deploy', answeredUnpaid: true },
     /** No request: the changes of an accepted deployment, by the minute. */
     'deployment.apply': backgroundWork('deployments'),
   },

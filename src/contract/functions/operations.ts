@@ -5,6 +5,8 @@ import { defineProduct } from '#contract/product.ts'
 const own = { ...withoutModel, service: 'functions', remembered: true } as const
 const view = { ...own, ...ownView, remembered: false } as const
 const change = { ...own, scope: 'deploy' } as const
+/** Also of an account that cannot pay: it is charged less afterwards. */
+const removal = { ...change, answeredUnpaid: true } as const
 /** Code that runs with the sealed variables, and at the live routes, outlives the session that asked for it. */
 const code = { ...change, needsTouch: true } as const
 
@@ -19,9 +21,9 @@ export const FUNCTIONS = defineProduct({
     'function.failures': view,
     'function.replay': change,
     'function.discard': change,
-    'function.update': change,
+    'function.update': { ...change, answeredUnpaid: 'suspension' },
     'function.rollback': code,
-    'function.delete': change,
+    'function.delete': removal,
     /** No request: what the cell of a function used for a minute. */
     'function.standing': backgroundWork('functions'),
   },

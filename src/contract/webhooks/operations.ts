@@ -15,7 +15,7 @@ export const WEBHOOKS = defineProduct({
     'webhook.get': view,
     /** Another address gets all further events, after the session too. */
     'webhook.update': { ...webhook, scope: 'deploy', needsTouch: true },
-    'webhook.delete': { ...webhook, scope: 'deploy' },
+    'webhook.delete': { ...webhook, scope: 'deploy', answeredUnpaid: true },
     'webhook.rotate': secret,
     'webhook.test': { ...webhook, scope: 'deploy', idempotent: true },
     'webhook.replay': { ...webhook, scope: 'deploy', idempotent: true },

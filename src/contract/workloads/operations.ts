@@ -5,6 +5,8 @@ import { defineProduct } from '#contract/product.ts'
 const own = { ...withoutModel, service: 'workloads', remembered: true } as const
 const view = { ...own, ...ownView, remembered: false } as const
 const change = { ...own, scope: 'deploy' } as const
+/** Also of an account that cannot pay: it is charged less afterwards. */
+const lessening = { ...change, answeredUnpaid: true } as const
 /** Code that runs with the sealed variables, and at the live routes, outlives the session that asked for it. */
 const code = { ...change, needsTouch: true } as const
 const ONE = '/v1/workloads/:workload'
@@ -16,12 +18,12 @@ export const WORKLOADS = defineProduct({
     'workload.list': view,
     'workload.get': view,
     'workload.update': code,
-    'workload.delete': change,
+    'workload.delete': lessening,
     'workload.logs': view,
     'workload.intervals': view,
     'workload.energy': view,
     'workload.scale': change,
-    'workload.suspend': change,
+    'workload.suspend': lessening,
     'workload.resume': change,
     'workload.rollback': code,
     /** No request: the bytes that the volumes of a workload take. */
@@ -31,7 +33,7 @@ export const WORKLOADS = defineProduct({
     'registry.list': view,
     /** The password before is lost, and another one decides which images are pulled. */
     'registry.login': { ...change, needsTouch: true },
-    'registry.logout': change,
+    'registry.logout': lessening,
     /** No request: what the cells of a workload used for a minute. */
     'workload.standing': backgroundWork('workloads'),
   },
