@@ -49,7 +49,7 @@ export const WHEN: Readonly<Partial<Record<Code, When>>> = {
   balance_depleted: paid,
   ceiling_reached: named,
   free_tier_exceeded: paid,
-  budget_exhausted: paid,
+  budget_exhausted: named,
   account_deleting: (facts) => named(facts) && facts.answeredDeleting !== true,
   too_many_requests: named,
   rate_limit_exceeded: named,

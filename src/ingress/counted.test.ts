@@ -166,14 +166,16 @@ const PRIORITIES = many((nth) => frame(PRIORITY, streamOf(nth), [0, 0, 0, 0, 1])
 const PADDING = many(() => frame(DATA, 1, [3, 0, 0, 0], PADDED))
 const EMPTY_DATA = many(() => frame(DATA, 1))
 const OPEN_STREAM = Buffer.concat([PREFACE, frame(HEADERS, 1, OF_NONE, END_HEADERS)])
-/** More of them would only take longer: the ingress reads each. */
-const RESETS = 3
+const NOTHING = Buffer.alloc(0)
+/** Ten at each sixteenth write: more would only take longer, as the ingress answers each. */
 const resets = (nth: number): Buffer =>
-  many((of) => {
-    const stream = streamOf(nth * RESETS + of)
-    const head = frame(HEADERS, stream, OF_NONE, END_HEADERS | END_STREAM)
-    return Buffer.concat([head, frame(RST_STREAM, stream, [0, 0, 0, 8])])
-  }, RESETS)
+  nth % 16 > 0
+    ? NOTHING
+    : many((of) => {
+        const stream = streamOf((nth / 16) * 10 + of)
+        const head = frame(HEADERS, stream, OF_NONE, END_HEADERS | END_STREAM)
+        return Buffer.concat([head, frame(RST_STREAM, stream, [0, 0, 0, 8])])
+      }, 10)
 /** A frame of 16 KiB that comes byte by byte, behind more bytes than a client needs to begin. */
 const SLOW_FRAME = Buffer.concat([
   PREFACE,
