@@ -31,18 +31,25 @@ export type BegunRequest = {
   readonly deps: ServeDeps
 }
 
+// The CPU until a wait is this request's; later CPU is marked by the request that continues then.
+
 /** Handles and replies. */
 export async function serve(work: BegunRequest): Promise<void> {
-  const made = handle(work)
-  // The CPU until the wait is this request's; later CPU is marked by the request that continues then.
-  if (made instanceof Promise) work.spend.mark()
+  const made = begin(work)
   await reply(work, made instanceof Promise ? await made : made)
 }
 
 /** A request with an Idempotency-Key may be answered by an earlier one. */
 export async function serveOnce(work: BegunRequest, claimed: Promise<HeldKey>): Promise<void> {
+  work.spend.mark()
   await using key = await claimed
-  await reply(work, await key.answer(async (begun) => await handle(work, begun)))
+  await reply(work, await key.answer(async (begun) => await begin(work, begun)))
+}
+
+function begin(work: BegunRequest, begun?: BegunKey): Reply | Promise<Reply> {
+  const made = handle(work, begun)
+  if (made instanceof Promise) work.spend.mark()
+  return made
 }
 
 function handle(work: BegunRequest, begun?: BegunKey): Reply | Promise<Reply> {

@@ -7,6 +7,7 @@ import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { hasFastProperties } from '#base/fast-objects.fixture.ts'
 import { OpenSpend } from '#charging/open-spend.ts'
+import type { HeldKey } from './idempotency.ts'
 import { JSON_BODY_BYTES_MAX } from './limits.ts'
 import type { OperationCall, Handler, StreamedReply } from './reply.ts'
 import { startTestHttp, type TestHttp } from './test-server.fixture.ts'
@@ -315,6 +316,42 @@ test(
     const billed = Number(response.headers.get('x-energy-joules'))
     t.diagnostic(`${billed} J of 0.02 J beside ${writes} bytes of a stranger`)
     assert.ok(billed > 0.0199 && billed <= 0.02, `${billed} J`)
+  },
+)
+
+test(
+  'CPU before the wait for a key is on the bill of its request, not on a neighbour’s',
+  OPTIONS,
+  async () => {
+    const claimed = Promise.withResolvers<HeldKey>()
+    let claims = 0
+    await using http = await startTestHttp(
+      { '/ping': pong, '/keyed': pong },
+      {
+        idempotency: {
+          claim({ exchange }) {
+            if (exchange.path !== '/keyed') return undefined
+            // As if the body took this long to parse.
+            http.gateway.process.cpuNs += 20_000_000
+            claims++
+            return claimed.promise
+          },
+        },
+      },
+    )
+    const ask = async (path: string) => {
+      const response = await fetch(`http://127.0.0.1:${http.port}${path}`)
+      await response.text()
+      return Number(response.headers.get('x-energy-joules'))
+    }
+    const keyed = ask('/keyed')
+    await until(() => claims > 0)
+    assert.equal(await ask('/ping'), 0)
+    claimed.resolve({
+      answer: async (make) => await make({} as never),
+      [Symbol.asyncDispose]: async () => undefined,
+    })
+    assert.equal(await keyed, 0.02)
   },
 )
 

@@ -11,6 +11,7 @@ import {
 } from '#charging/gateway.fixture.ts'
 import { fault } from '#contract/errors.ts'
 import { ACCOUNT_REQUESTS_MAX, createAccountLoad } from './account-load.ts'
+import type { Idempotency } from './idempotency.ts'
 import type { ProtocolHandler } from './protocol-handler.ts'
 import { readJson } from './json-body.ts'
 import { renderProblem } from './problem.ts'
@@ -44,6 +45,7 @@ export async function startTestHttp(
     trusts?: Trusts
     accountRequests?: number
     accountRate?: number
+    idempotency?: Idempotency
     charging?: TestGatewayOptions
   } = {},
 ): Promise<TestHttp> {

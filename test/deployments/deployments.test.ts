@@ -335,7 +335,7 @@ test('faults of a description and of what it needs are told with their places', 
   for (const wrong of ['region = var.key', 'versioning = "${var.key}"'])
     assert.match(
       await refused(`bucket "a-b" {\n  ${wrong}\n}\n${hidden}`, { variables: { key: SECRET } }),
-      /:[12]:\d+: (A hidden value does not fit here|Expected true or false, found a hidden value)\. /,
+      /:[12]:\d+: (A hidden value does not fit here|Expected true or false, found a hidden value)$/m,
     )
   const many = Array.from({ length: 201 }, (_, n) => `bucket "many-${n}" {\n}\n`).join('')
   assert.match(await refused(many), /Expected at most 200 resources in a file/)

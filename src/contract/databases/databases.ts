@@ -6,8 +6,6 @@ import { ownObject } from '#contract/values/own-object.ts'
 import { parseWith } from '#contract/values/parse.ts'
 import { bytesOfSize } from '#contract/values/sizes.ts'
 
-/** Databases that an account has at most. */
-export const DATABASES_MAX = 20
 /**
  * The fastest writer does 1.2 MB in a millisecond, so a twentieth of 256 MB is 10 ms: in these the agent finds the growth
  * of a database and stops its writers. Of 64 MB a twentieth is less than 3 ms.

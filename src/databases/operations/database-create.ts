@@ -1,8 +1,8 @@
 // POST /v1/databases: writes down what is wanted, empty or from backups; the agent's reconciler makes it.
+import { DATABASES_MAX } from '#contract/databases/databases-max.ts'
 import {
   DATABASE_SIZE_DEFAULT,
   DATABASE_SIZES,
-  DATABASES_MAX,
   type DatabaseRequest,
 } from '#contract/databases/databases.ts'
 import { present } from '#base/errors.ts'

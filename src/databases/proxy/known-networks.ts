@@ -3,7 +3,7 @@
 // that makes and deletes databases makes its own ones forget alone.
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '#base/clock.ts'
-import { DATABASES_MAX } from '#contract/databases/databases.ts'
+import { DATABASES_MAX } from '#contract/databases/databases-max.ts'
 
 export interface KnownNetworks {
   /** True after a login to the database of the last day; without a database after a login to any. */

@@ -57,12 +57,14 @@ async function serve(
 }
 
 test('a request that waits for the start of a version is answered by the one that has replaced it', async (t) => {
+  const asked = Promise.withResolvers<void>()
   const starting = Promise.withResolvers<void>()
   const released: string[] = []
   let live = 'old'
   const row = () => ({ ...ROW, liveVersion: live === 'old' ? 1 : 2 })
   const use: ServedKind['use'] = async ({ liveVersion }) => {
     const version = liveVersion === 1 ? 'old' : 'new'
+    asked.resolve()
     if (version === 'old') await starting.promise
     return {
       instance: { address: `unix:${version}`, cell: `fn-a-${version}` },
@@ -70,7 +72,7 @@ test('a request that waits for the start of a version is answered by the one tha
     }
   }
   const { server, first } = await serve(t, use, row)
-  await pause(100)
+  await asked.promise
   live = 'new'
   server.replace(ID)
   starting.resolve()
