@@ -81,11 +81,12 @@ describe('answers of models in the browser', { skip: withoutBrowser }, () => {
   })
 })
 
-/** A live stream of its own: resolves once it has told of a charge. */
+/** A live stream of its own, which is open: `told` resolves once it has told of a charge. */
 const TOLD = `{
   const ids = new Set()
   const waiting = new Map()
-  new EventSource('/v1/live').addEventListener('message', ({ data }) => {
+  const source = new EventSource('/v1/live')
+  source.addEventListener('message', ({ data }) => {
     for (const { id } of JSON.parse(data).charges ?? []) {
       ids.add(id)
       waiting.get(id)?.()
@@ -95,4 +96,5 @@ const TOLD = `{
     if (ids.has(id)) resolve()
     else waiting.set(id, resolve)
   })
+  new Promise((resolve) => source.addEventListener('open', resolve))
 }`
