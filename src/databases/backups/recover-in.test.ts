@@ -56,3 +56,13 @@ test('recoverIn() gives up a server that stands still in three lives, also behin
     assert.equal(stops, begun)
   }
 })
+
+test('recoverIn() ends where its cell has stopped for good', { timeout: 5000 }, async () => {
+  const stopped = { state: 'stopped', exits: [], stop: async () => undefined } as unknown as Cell
+  await assert.rejects(
+    recoverIn(async () => stopped, { log: quiet, signal }),
+    {
+      message: 'its server cannot recover',
+    },
+  )
+})

@@ -51,7 +51,8 @@ async function untilRecovered(
 ): Promise<void> {
   try {
     while (cell.state !== 'ready' && !isOver()) {
-      if (cell.exits.length >= LIVES_MAX) throw new BackupFault('its server cannot recover')
+      const isGivenUp = cell.state === 'stopped' || cell.exits.length >= LIVES_MAX
+      if (isGivenUp) throw new BackupFault('its server cannot recover')
       await sleep(LOOK_MS, signal)
     }
   } catch (error) {
