@@ -48,8 +48,9 @@ export function createLevel(first: number) {
       if (predicted > 0) {
         const slackMs = CREDIT_SLACK * Math.max(0, Math.min(earlierMs, beforeMs, own))
         mostMs = Math.max(0, own + beforeMs + slackMs)
-        earlierMs = beforeMs
-        beforeMs = own
+        // The window before had what a late claim takes off this one, and the two together are right.
+        earlierMs = beforeMs + Math.min(0, own)
+        beforeMs = Math.max(0, own)
       } else if (creditMs > 0) creditMs *= CREDIT_KEPT
       // That of two windows and a little more: their figures reach the gateways so late. Older credit was caused by callers who may have
       // left, and others must not pay for it. Rest adds nothing.
