@@ -5,6 +5,7 @@ import * as live from '#contract/live/live.ts'
 import { ACCOUNT_REQUESTS_MAX } from '#http/account-load.ts'
 import * as http from '#http/limits.ts'
 import { ACCOUNT_RATE_PER_MINUTE } from '#http/request-rates.ts'
+import { WAITING_BYTES_MAX } from '#http/request-lines.ts'
 import { UNSENT_BYTES_MAX } from '#http/unsent-replies.ts'
 import { bytes, code, count, seconds, words, type LimitSection } from './limit.ts'
 
@@ -20,6 +21,11 @@ export const REQUESTS: LimitSection = {
       'requests sent ahead on one connection; each begins when the reply before has left',
       count(http.PIPELINED_MAX),
       words('the connection is closed'),
+    ],
+    [
+      'bytes of requests that were sent ahead, in each gateway; a request counts 3 KiB more',
+      bytes(WAITING_BYTES_MAX),
+      words('the connection with most of them is closed'),
     ],
     [
       'connections, in each gateway',

@@ -49,6 +49,7 @@ type ListenDeps = PipelineDeps & {
   readonly silenceMs?: number
   readonly unreadMs?: number
   readonly unsentBytesMax?: number
+  readonly waitingBytesMax?: number
   readonly bodyMemoryBytes?: number
   readonly networkConnectionsMax?: number
   readonly trusts?: Trusts
@@ -56,17 +57,21 @@ type ListenDeps = PipelineDeps & {
 
 /** Listens; rejects when the address is taken. */
 export async function listen(deps: ListenDeps): Promise<HttpServer> {
-  const connections = createConnections((socket, refusal) => refuseRaw(socket, refusal, deps))
   const memory = createBodyMemory(deps.bodyMemoryBytes ?? BODY_MEMORY_BYTES)
-  const { unsentBytesMax: bytesMax, unreadMs } = deps
+  const { unsentBytesMax: bytesMax, unreadMs, waitingBytesMax } = deps
   const answering = { ...deps, unsent: createUnsentReplies({ bytesMax, unreadMs }) }
+  const connections = createConnections({
+    waitingBytesMax,
+    answer: (exchange) => answer(exchange, answering),
+    refuse: (socket, refusal) => refuseRaw(socket, refusal, deps),
+  })
   let draining = false
   const server = createServer(PARSER, accept)
   setLimits(server, deps)
   server.on('connection', (socket: Socket) =>
     markReads(socket, {
       empty: () => deps.charging.absorb(),
-      ofRequest: () => connections.last(socket)?.spend?.markRead(),
+      ofRequest: () => connections.newest(socket)?.spend?.markRead(),
     }),
   )
   server.on('checkContinue', accept)
@@ -84,15 +89,9 @@ export async function listen(deps: ListenDeps): Promise<HttpServer> {
     request: ConstructorParameters<typeof Exchange>[0],
     response: ConstructorParameters<typeof Exchange>[1],
   ) {
-    const { socket } = request
-    if (connections.isFull(socket)) socket.destroy()
-    if (socket.destroyed) return
     if (draining) response.setHeader('Connection', 'close')
-    const exchange = new Exchange(request, response, {
-      deadlineMs: limits.DEADLINE_MS,
-      memory,
-    })
-    connections.add(exchange, () => answer(exchange, answering))
+    const { DEADLINE_MS: deadlineMs } = limits
+    connections.add(request, () => new Exchange(request, response, { deadlineMs, memory }))
   }
 
   return {

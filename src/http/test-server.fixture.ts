@@ -40,6 +40,7 @@ export async function startTestHttp(
     silenceMs?: number
     unreadMs?: number
     unsentBytesMax?: number
+    waitingBytesMax?: number
     bodyMemoryBytes?: number
     networkConnectionsMax?: number
     trusts?: Trusts

@@ -150,3 +150,63 @@ test('clients that read nothing leave the memory to a client that reads', OPTION
   assert.equal(begun.length, 5)
   for (const socket of sockets) socket.destroy()
 })
+
+test('requests that wait have bounded memory: others keep their connections', OPTIONS, async () => {
+  const go = Promise.withResolvers<void>()
+  let held = 0
+  const hold: Handler = async (call) => {
+    held++
+    await go.promise
+    return ping(call)
+  }
+  await using http = await startTestHttp(
+    { '/held': hold, '/ping': ping },
+    { waitingBytesMax: 450 * 1024 },
+  )
+  const waitBehind = async (count: number, localAddress: string, rest = '') => {
+    const before = held
+    const text = get('/held', 'none') + get('/ping', 'none').repeat(count) + rest
+    const socket = await sendUnread(http.port, text, localAddress)
+    await isTrue(() => held > before)
+    return socket
+  }
+  const honest = [await waitBehind(10, '127.0.1.1'), await waitBehind(40, '127.0.2.1')]
+  const bodies = 'POST /ping HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n'
+  const flood: Socket[] = []
+  for (let nth = 0; nth < 20; nth++)
+    flood.push(await waitBehind(nth < 10 ? 20 : 0, '127.0.3.1', nth < 10 ? '' : bodies))
+  let ended = 0
+  for (const socket of flood) socket.once('close', () => ended++).resume()
+  // A request takes 3 KiB, a body 128: beside 50 requests four connections of 20 have room, and no body.
+  await isTrue(() => ended >= 16)
+  let answers = 0
+  for (const socket of honest) {
+    socket.on('data', (bytes) => (answers += String(bytes).split('HTTP/1.1 200').length - 1))
+    socket.resume()
+  }
+  go.resolve()
+  await isTrue(() => answers === 52)
+  assert.equal(ended, 16)
+  for (const socket of [...honest, ...flood]) socket.destroy()
+})
+
+test('clients that keep ten requests ahead have all their answers', OPTIONS, async () => {
+  await using http = await startTestHttp({ '/ping': ping }, { accountRate: 1_000_000 })
+  const answersOf = async () => {
+    const socket = await sendUnread(http.port, get('/ping').repeat(10))
+    let answers = 0
+    let sent = 10
+    socket.on('data', (bytes) => {
+      const more = String(bytes).split('HTTP/1.1 200').length - 1
+      answers += more
+      const next = Math.min(more, 200 - sent)
+      sent += next
+      if (next > 0) socket.write(get('/ping').repeat(next))
+    })
+    socket.resume()
+    await isTrue(() => answers === 200 || socket.destroyed)
+    socket.destroy()
+    return answers
+  }
+  assert.deepEqual(await Promise.all(Array.from({ length: 20 }, answersOf)), Array(20).fill(200))
+})

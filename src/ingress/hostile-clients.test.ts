@@ -144,3 +144,49 @@ test('an upgrade behind requests without an answer is an ordinary request, by bo
     await pause(10)
   }
 })
+
+test('a connection of HTTP/1.1 has one request under way, by both ports, and then the next', async (t) => {
+  const held: (() => void)[] = []
+  const { deps } = await openInstance(t, ({ url }, response) => {
+    if (url === '/held') held.push(() => response.end('ok'))
+    else response.end('ok')
+  })
+  const pair = testCertificate('localhost')
+  const context = createSecureContext(pair)
+  const plain = await listenPlain({ ...deps, listen })
+  const tls = await listenTls({ ...deps, listen }, () => context)
+  t.after(() => Promise.all([plain.drain(), tls.drain()]))
+  const open = [
+    () => connect(plain.port, '127.0.0.1'),
+    () => connectTls({ port: tls.port, servername: 'localhost', ca: pair.cert }),
+  ]
+  const one = GET.replace('/', '/held')
+  for (const [nth, connected] of open.entries()) {
+    const client = connected()
+    client.write(`${one}\r\n`.repeat(30))
+    const other = connected()
+    for (let turn = 0; turn < 10; turn++) {
+      other.write(`${GET}\r\n`)
+      await once(other, 'data')
+    }
+    assert.equal(held.length, 30 * nth + 1)
+    let text = ''
+    client.on('data', (bytes) => (text += String(bytes)))
+    for (let answers = 1; answers <= 30; answers++) {
+      held.at(-1)?.()
+      while (text.match(/HTTP\/1\.1 200 OK/g)?.length !== answers) await pause(2)
+      while (answers < 30 && held.length === 30 * nth + answers) await pause(2)
+    }
+    client.destroy()
+    other.destroy()
+  }
+})
+
+test('a connection that sends more requests ahead than any honest client is ended', async (t) => {
+  const { deps } = await openInstance(t, () => undefined)
+  const front = await listenPlain({ ...deps, listen })
+  t.after(() => front.drain())
+  const client = connect(front.port, '127.0.0.1')
+  client.write(`${GET}\r\n`.repeat(500))
+  for await (const _ of client) assert.fail('an answer')
+})

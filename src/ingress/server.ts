@@ -9,6 +9,7 @@ import { createServer } from '#base/node-http.ts'
 import { onceDone } from '#base/once-done.ts'
 import { limitAddresses } from '#http/address-limit.ts'
 import { owesAnswer } from '#http/empty-reads.ts'
+import { createRequestLines } from '#http/request-lines.ts'
 import { CONNECTION_CHECK_MS, HEADERS_TIMEOUT_MS, KEEP_ALIVE_MS } from '#http/limits.ts'
 import { answerRequest, answerUpgrade, type IngressDeps } from './answer.ts'
 import type { IngressRequest, IngressResponse } from './exchange.ts'
@@ -119,9 +120,16 @@ function answerAll(server: Server | Http2Server | Http2SecureServer, deps: Ingre
       deps.log.error('A request could not be answered', { error })
       socket.destroy()
     })
-  server.on('request', (request: IngressRequest, response: IngressResponse) =>
-    guard(request, answerRequest(request, response, deps)),
-  )
+  const lines = createRequestLines()
+  server.on('request', (request: IngressRequest, response: IngressResponse) => {
+    const answer = () => void guard(request, answerRequest(request, response, deps))
+    if ('stream' in request) return answer()
+    lines.add(request, () => {
+      const gone = new Promise<void>((resolve) => response.once('close', resolve))
+      answer()
+      return gone
+    })
+  })
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) =>
     guard(request, answerUpgrade(request, { socket, head }, deps)),
   )
