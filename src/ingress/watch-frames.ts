@@ -15,6 +15,8 @@ const RESETS_MAX = 16
 const BEGIN_BYTES = 160
 /** The head of a request, as it is coded; most are shorter. */
 const HEAD_BYTES = 1024
+/** The length of a name or a value, and their kind. */
+const TEXT_BYTES = 4
 const FRAME_BYTES = 32
 /** A client that reads renews its window. */
 const WRITTEN_PER_READ = 512
@@ -49,8 +51,8 @@ export function watchFrames({
     watched.add(one)
     timer ??= setTimeout(look, LOOK_MS).unref()
     session.on('ping', () => (one.takenBytes += FRAME_BYTES))
-    session.on('stream', (stream) => {
-      one.takenBytes += HEAD_BYTES
+    session.on('stream', (stream, _headers, _flags, fields) => {
+      one.takenBytes += headBytes(fields)
       countData(stream, (bytes) => (one.takenBytes += bytes))
       stream.once('close', () => stream.rstCode !== 0 && resets++)
     })
@@ -59,6 +61,22 @@ export function watchFrames({
       see(one, this)
     })
   }
+}
+
+/**
+ * The most that a head takes as it is coded. The table of HPACK may shorten a head by its own 4 KiB, as a repeated header
+ * counts once here. A sum of all would hide 3600 frames behind a head.
+ */
+function headBytes(fields: readonly string[]): number {
+  let bytes = FRAME_BYTES
+  for (const { length } of fields) bytes += length + TEXT_BYTES
+  if (bytes <= HEAD_BYTES) return HEAD_BYTES
+  const headers = new Set(
+    fields.map((name, at) => (at % 2 === 0 ? `${name}:${fields[at + 1]}` : '')),
+  )
+  bytes = FRAME_BYTES
+  for (const { length } of headers) bytes += length + 2 * TEXT_BYTES
+  return Math.max(HEAD_BYTES, bytes)
 }
 
 /** A listener of data would begin to read. */
