@@ -10,13 +10,13 @@ our %NUMBER = $architecture eq 'x64'
     mount => 165, umount2 => 166, pivot_root => 155, mount_setattr => 442, sethostname => 170, unshare => 272,
     setgroups => 116, setresgid => 119, setresuid => 117, prctl => 157, capset => 126, prlimit64 => 302,
     close_range => 436, setns => 308, rt_sigprocmask => 14, signalfd4 => 289, epoll_create1 => 291, epoll_ctl => 233,
-    epoll_pwait => 281, seccomp => 317, mknodat => 259,
+    epoll_pwait => 281, seccomp => 317, mknodat => 259, exit_group => 231,
   )
   : (
     mount => 40, umount2 => 39, pivot_root => 41, mount_setattr => 442, sethostname => 161, unshare => 97,
     setgroups => 159, setresgid => 149, setresuid => 147, prctl => 167, capset => 91, prlimit64 => 261,
     close_range => 436, setns => 268, rt_sigprocmask => 135, signalfd4 => 74, epoll_create1 => 20, epoll_ctl => 21,
-    epoll_pwait => 22, seccomp => 277, mknodat => 33,
+    epoll_pwait => 22, seccomp => 277, mknodat => 33, exit_group => 94,
   );
 # struct epoll_event is packed on x86_64 alone.
 our $EPOLL_EVENT = $architecture eq 'x64' ? 'L Q' : 'L x4 Q';
@@ -237,15 +237,19 @@ sub become_program {
     must('rt_sigprocmask', 1, $SIGCHLD_SET, 0, 8);
     must('prlimit64', 0, $RLIMIT_NOFILE, pack('Q2', ($files) x 2), 0) if $files;
     open STDIN, '<', '/dev/null';
+    # Ahead of the first path of the tenant's: by /proc/self/fd a working folder, or a program, would be one of the machine.
+    must('close_range', $FD_LISTENER + 1, 0xffff_ffff, 0);
     # An image knows nothing of ours; a program of ours gets its config and the socket.
     if ($port) { close $config }
     else { for ($config, $listener) { fcntl $_, 2, 0 if $_ } }
-    chdir $folder or fail($folder);
+    chdir $folder or leave(71, "cannot start: $folder");
     no warnings 'exec';
     exec { $program[0] } @program;
-    print STDERR "ergon: cannot run $program[0]: $!\n";
-    exit($! == 2 ? 127 : 126);
+    leave($! == 2 ? 127 : 126, "cannot run $program[0]");
 }
+
+# Without Perl's own end, which would close its files again, and say that they are gone.
+sub leave { my ($code, $words) = @_; print STDERR "ergon: $words: $!\n"; call('exit_group', $code) }
 
 # Takes in what has ended; with the program everything ends.
 sub reap {

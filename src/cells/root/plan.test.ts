@@ -106,6 +106,19 @@ test('a path of an image that no process can walk is a fault of the image', (t) 
     assert.throws(() => resolveIn(image, path), { code, message: /a path is too long/ }, path)
 })
 
+test('a working folder is not below /proc, also where an image has such a folder', (t) => {
+  const image = makeImage(t, { here: '/proc/self/fd/5' })
+  for (const folder of ['proc/self/fd/5', 'dev/fd/5', 'run/app'])
+    mkdirSync(join(image, folder), { recursive: true })
+  for (const folder of ['/proc/self/fd/5', '/proc', '/here', '/dev/fd/5'])
+    assert.throws(() => assertEnterable(image, folder), {
+      code: 'image_unsupported',
+      message: /its working folder cannot be "\/(proc|dev\/fd)/,
+    })
+  for (const folder of ['/run/app', '/tmp', '/dev/shm', '/srv/www', '/new'])
+    assertEnterable(image, folder)
+})
+
 test('without an image there are the folders of programs, and what the cell reads', () => {
   const plan = planOf({ workingFolder: '/tmp/work' }, ['/srv/runtime'])
   assert.ok(has(plan, 'bind', 'usr', '/usr'))

@@ -104,6 +104,7 @@ const noVolume = (at: string) =>
 
 /** Steps that make folders which root can walk through: new ones, and those of the machine that the cell reads. */
 const SAFE_AROUND: ReadonlySet<string> = new Set(['folder', 'memory', 'bind'])
+const OF_KERNEL: ReadonlySet<string> = new Set(['processes', 'terminals', 'link'])
 /** Links of /proc, and those that a program has left in a volume, would lead root out of the cell. */
 const isSafeAround = (steps: readonly string[] | undefined): boolean =>
   steps === undefined || SAFE_AROUND.has(steps[0] ?? '')
@@ -128,8 +129,22 @@ function putDevices(put: Put): void {
 function ensureFolder(top: Map<string, PathNode>, { image, workingFolder }: CellRoot): void {
   if (workingFolder === undefined) return
   const path = resolveIn(image, workingFolder)
+  if (isOfKernel(top, path))
+    throw unfit(`its working folder cannot be ${quoted(`/${path}`)}, where the cell has files of its own`)
   const found = image === undefined ? undefined : statOf(join(image, path))
   if (found?.isDirectory() !== true) placeAt(top, path)
+}
+
+/** Links that the kernel makes lead anywhere. */
+function isOfKernel(top: ReadonlyMap<string, PathNode>, path: string): boolean {
+  let within = top
+  for (const part of path.split('/')) {
+    const place = within.get(part)
+    if (place === undefined) return false
+    if (OF_KERNEL.has(place.steps?.[0] ?? '')) return true
+    within = place.within
+  }
+  return false
 }
 
 /** A step and its words for a path, or none for a path that is only on the way to another. */

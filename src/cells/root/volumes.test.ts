@@ -29,6 +29,10 @@ makeImageRoot(
   {},
 )
 symlinkSync('/etc', join(IMAGE, 'data'))
+/** Descriptors that the pid 1 of a cell may have while it starts the program. */
+const DESCRIPTORS = Array.from({ length: 10 }, (_, nth) => nth + 3)
+for (const number of DESCRIPTORS)
+  mkdirSync(join(IMAGE, `var/data/${number}`), { recursive: true })
 // Below the /proc of the cell, before it is entered: folders of the machine.
 symlinkSync(`/proc/self/root${FOLDER}/outside`, join(IMAGE, 'out'))
 const VOLUME = join(FOLDER, 'volume.img')
@@ -102,8 +106,31 @@ test(
     const workingFolder = '/out/work'
     await assert.rejects(
       linesOf('echo never', '/var/data', { workingFolder }),
-      /cannot be at \/proc\/self/,
+      /cannot be "\/proc\/self/,
     )
     assert.equal(existsSync(join(FOLDER, 'outside')), false)
+  },
+)
+
+test(
+  'a working folder that an earlier life has made a link in its volume does not lead out of the cell',
+  CANNOT,
+  async () => {
+    // The folder of the outlet is open in pid 1.
+    const folder = join(FOLDER, 'folder-of-outlet')
+    mkdirSync(folder)
+    writeFileSync(join(folder, 'of-the-machine'), '')
+    const outlet = { socket: join(folder, 's'), ticket: 't', hosts: [] }
+    const ports = [{ port: 3128, refusal: '' }]
+    const links = DESCRIPTORS.map((n) => `ln -s /proc/self/fd/${n} /var/data/${n}`).join('; ')
+    assert.deepEqual(await linesOf(links), [])
+    for (const number of DESCRIPTORS) {
+      const workingFolder = `/var/data/${number}`
+      const lines = await linesOf('ls', '/var/data', {
+        workingFolder,
+        outlet: { ...outlet, ports },
+      })
+      assert.deepEqual([lines.length, lines[0]?.slice(0, 20)], [1, 'ergon: cannot start:'])
+    }
   },
 )
