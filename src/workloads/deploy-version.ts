@@ -67,7 +67,7 @@ export async function deployWanted(
     aside()
     await answerByLive(parts, live, signal)
   }
-  await endForgottenVersions(parts, resource.account)
+  await endForgottenVersions(parts, resource.account, signal)
   await keepWantedImages(parts)
   await keepVolumes(parts, id)
   if (live === undefined) return 'failed'

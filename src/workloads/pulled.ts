@@ -59,7 +59,7 @@ export async function pulledOf(
       return true
     }
     await deps.pulls.run(version.account, pull, signal)
-    if (found.tight !== undefined) await keepByEnds(deps, version, found.tight)
+    if (found.tight !== undefined) await keepByEnds(deps, version, { image: found.tight, signal })
     const { digest, config } = present(found.pulled, 'a pull that did not throw has an image')
     return { digest, config }
   } catch (error) {
@@ -132,8 +132,12 @@ async function assertRoom(deps: PulledDeps, version: WorkloadVersion, { bytes }:
 }
 
 /** Outside of the turn: an instance may end slowly. */
-async function keepByEnds(deps: PulledDeps, version: WorkloadVersion, image: HeldImage) {
-  await endOlderVersions(deps, version)
+async function keepByEnds(
+  deps: PulledDeps,
+  version: WorkloadVersion,
+  { image, signal }: { readonly image: HeldImage; readonly signal: AbortSignal },
+) {
+  await endOlderVersions(deps, version, signal)
   const others = await bytesOfOthers(deps, version, image)
   if (others !== null)
     throw imageBeyondQuota(version.image, Math.max(0, deps.imageBytesMax - others))
