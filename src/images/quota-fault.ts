@@ -3,11 +3,28 @@ import { fault } from '#contract/errors.ts'
 
 const BYTES_PER_MB = 1_000_000
 
-export const imageBeyondQuota = (text: string, bytes: number) =>
-  fault(
+export type QuotaRefusal = {
+  /** What the images of the account may have more. */
+  readonly roomBytes: number
+  /** All copies of the image together, once the size is known. */
+  readonly bytes?: number
+  /** Two where an engine has the files once more. */
+  readonly copies?: number
+}
+
+export function imageBeyondQuota(text: string, { roomBytes, bytes, copies = 1 }: QuotaRefusal) {
+  const withCopy = copies > 1 ? " with the engine's copy of it" : ''
+  const size = bytes === undefined ? '' : `it takes ${mb(Math.ceil, bytes)}${withCopy}, and `
+  const hint =
+    bytes === undefined && copies > 1 ? ", and the engine's copy of an image counts too" : ''
+  return fault(
     'image_quota_exceeded',
-    `Could not keep the image "${text}": the images of the account may have ${Math.floor(bytes / BYTES_PER_MB)} MB more`,
+    `Could not keep the image "${text}": ${size}the images of the account may have ${mb(Math.floor, roomBytes)} more${hint}`,
   )
+}
+
+const mb = (round: (n: number) => number, bytes: number): string =>
+  `${round(bytes / BYTES_PER_MB)} MB`
 
 /** Not for good: images and data go. The version can be wanted again. */
 export const imageBeyondDisk = (text: string) =>

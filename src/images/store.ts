@@ -99,7 +99,7 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
         const totalBytes = layers.reduce((sum, { size }) => sum + size, 0)
         if (totalBytes > bytesMax) throw imageTooLarge(bytesMax)
         const { quotaBytes = bytesMax } = options
-        if (totalBytes > quotaBytes) throw imageBeyondQuota(text, quotaBytes)
+        if (totalBytes > quotaBytes) throw imageBeyondQuota(text, { roomBytes: quotaBytes })
         const missing = await Promise.all(layers.map((one) => missingBytes(blobs, one)))
         if (!(await room.reserve(missing.reduce((sum, one) => sum + one, 0))))
           throw imageBeyondDisk(text)
@@ -140,7 +140,7 @@ function unpackRoom(
     entries: entriesMax,
     layerPathBytes: LAYER_PATH_BYTES_MAX,
     tooLarge: () =>
-      quotaBytes < bytesMax ? imageBeyondQuota(text, quotaBytes) : imageTooLarge(bytesMax),
+      quotaBytes < bytesMax ? imageBeyondQuota(text, { roomBytes: quotaBytes }) : imageTooLarge(bytesMax),
     async wrote(bytes) {
       room.wrote(Math.min(bytes, keptBytes))
       keptBytes -= bytes

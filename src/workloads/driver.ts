@@ -51,8 +51,10 @@ export type HeldImage = Disposable &
   WorkloadPulled & {
     /** The image among all others; see imageWordOf(). */
     readonly word: string
-    /** The bytes that its files take of the disk. */
+    /** The bytes that all copies of its files take of the disk. */
     readonly bytes: number
+    /** Two where an engine has the files once more. */
+    readonly copies: number
   }
 export type WorkloadProgress = { readonly doneBytes: number; readonly totalBytes: number }
 

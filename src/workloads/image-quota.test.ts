@@ -143,7 +143,10 @@ test(
       [id],
     )
     assert.deepEqual(rows, [
-      { failure: 'Could not keep the image "one": the images of the account may have 2 MB more' },
+      {
+        failure:
+          'Could not keep the image "one": it takes 3 MB, and the images of the account may have 2 MB more',
+      },
     ])
     assert.deepEqual(rooms, [2_000_000])
     workloads.close()
@@ -197,7 +200,7 @@ function sizedDriver(running: number[], bytesOf: Readonly<Record<string, number>
     async pull({ image, roomBytes }) {
       rooms.push([image, roomBytes])
       const bytes = bytesOf[image] ?? 0
-      if (bytes > roomBytes) throw imageBeyondQuota(image, roomBytes)
+      if (bytes > roomBytes) throw imageBeyondQuota(image, { roomBytes })
       return heldImage({ digest: `sha256:${image}`, word: `k-${image}`, bytes })
     },
   }

@@ -72,7 +72,8 @@ export function createNodeImages(deps: NodePulls): NodeImages {
           stack.use(holds.hold(word))
           if (!isPlaced(image, work)) continue
           const held = stack.move()
-          return { digest, config, bytes, word, [Symbol.dispose]: () => held.dispose() }
+          const dispose = () => held.dispose()
+          return { digest, config, bytes, copies: 1, word, [Symbol.dispose]: dispose }
         }
         throw baseFault('internal', `An image is removed after each pull: ${wanted.id}`)
       } catch (error) {

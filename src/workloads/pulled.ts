@@ -126,9 +126,10 @@ async function bytesOfOthers(
   return others === null ? null : Number(others)
 }
 
-async function assertRoom(deps: PulledDeps, version: WorkloadVersion, { bytes }: HeldImage) {
+async function assertRoom(deps: PulledDeps, version: WorkloadVersion, image: HeldImage) {
   const roomBytes = await roomOf(deps, version)
-  if (bytes > roomBytes) throw imageBeyondQuota(version.image, roomBytes)
+  const { bytes, copies } = image
+  if (bytes > roomBytes) throw imageBeyondQuota(version.image, { roomBytes, bytes, copies })
 }
 
 /** Outside of the turn: an instance may end slowly. */
@@ -139,8 +140,10 @@ async function keepByEnds(
 ) {
   await endOlderVersions(deps, version, signal)
   const others = await bytesOfOthers(deps, version, image)
-  if (others !== null)
-    throw imageBeyondQuota(version.image, Math.max(0, deps.imageBytesMax - others))
+  if (others === null) return
+  const roomBytes = Math.max(0, deps.imageBytesMax - others)
+  const { bytes, copies } = image
+  throw imageBeyondQuota(version.image, { roomBytes, bytes, copies })
 }
 
 /** Undefined where the image must be pulled. */

@@ -37,6 +37,7 @@ export const heldImage = (image: Partial<HeldImage> = {}): HeldImage => ({
   config: CONFIG,
   word: 'k-0',
   bytes: 1,
+  copies: 1,
   ...image,
   [Symbol.dispose]: () => undefined,
 })

@@ -1,4 +1,6 @@
 // Workloads as containers of Docker or Podman, which share this machine with the agent.
+import { ErgonError } from '#base/errors.ts'
+import { imageBeyondQuota } from '#images/quota-fault.ts'
 import type { WorkloadDriver } from '#workloads/driver.ts'
 import { startInstance, type InstanceDeps, type InstanceKind } from '#workloads/instance-cell.ts'
 import type { NodeImages } from '#workloads/node-images.ts'
@@ -26,9 +28,14 @@ export function createDockerDriver(
   const images = createEngineImages(engine, installation)
   const { rootOf } = nodeImages
   return {
-    async pull(...asked) {
-      const image = await nodeImages.pull(...asked)
-      return { ...image, bytes: image.bytes * COPIES }
+    async pull(wanted, ...more) {
+      const roomBytes = Math.floor(wanted.roomBytes / COPIES)
+      const image = await nodeImages.pull({ ...wanted, roomBytes }, ...more).catch((error) => {
+        throw isBeyondQuota(error)
+          ? imageBeyondQuota(wanted.image, { roomBytes: wanted.roomBytes, copies: COPIES })
+          : error
+      })
+      return { ...image, bytes: image.bytes * COPIES, copies: COPIES }
     },
     has: nodeImages.has,
     bytesOf: async (...asked) => (await nodeImages.bytesOf(...asked)) * COPIES,
@@ -57,3 +64,6 @@ export function createDockerDriver(
     },
   }
 }
+
+const isBeyondQuota = (error: unknown): boolean =>
+  error instanceof ErgonError && error.code === 'image_quota_exceeded'
