@@ -55,15 +55,22 @@ export type SyscallCondition = {
   readonly mask: number
   readonly values: readonly number[]
   readonly errno: number
+  /** Where the first argument is this value, another argument must have the value that is named. */
+  readonly further?: { readonly value: number; readonly argument: number; readonly is: number }
 }
 
-const WHOLE = 0xffffffff
+export const WHOLE = 0xffffffff
 
 export const CONDITIONAL: Readonly<Record<string, SyscallCondition>> = {
   // No flag that makes a namespace.
   clone: { mask: 0x7e020000, values: [0], errno: EPERM },
-  // Unix sockets, IPv4, IPv6, netlink.
-  socket: { mask: WHOLE, values: [1, 2, 10, 16], errno: EAFNOSUPPORT },
+  // Unix sockets, IPv4, IPv6, and of netlink the routes alone: by another protocol the kernel tells of all devices.
+  socket: {
+    mask: WHOLE,
+    values: [1, 2, 10],
+    errno: EAFNOSUPPORT,
+    further: { value: 16, argument: 2, is: 0 },
+  },
   // PER_LINUX, PER_LINUX32, both without randomised addresses, and the value that asks for the present one.
   personality: { mask: WHOLE, values: [0, 0x8, 0x20000, 0x20008, WHOLE], errno: EPERM },
 }

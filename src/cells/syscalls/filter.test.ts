@@ -66,6 +66,12 @@ test('sockets of unix, IPv4, IPv6 and netlink are made, and of no other family',
   assert.equal(outputOf([PERL, '-e', script]), 'made made made made none none none')
 })
 
+test('sockets of netlink are of routes alone, not of devices, sockets or audits', { skip }, () => {
+  const script =
+    'print join " ", map { socket(my $s, 16, 3, $_) ? "made" : $! + 0 } 0, 4, 9, 12, 15, 16'
+  assert.equal(outputOf([PERL, '-e', script]), 'made 97 97 97 97 97')
+})
+
 test('no namespace is made, by clone or by unshare', { skip }, () => {
   const clone = numbers.get('clone')
   const namespaces = [

@@ -45,14 +45,23 @@ const endIf = (test: number, value: number, end: number): Instruction[] => [
   done(end),
 ]
 /** Ends a call of the number, and goes on for others. */
-function endCondition(number: number, { mask, values, errno }: SyscallCondition): Instruction[] {
+function endCondition(
+  number: number,
+  { mask, values, errno, further }: SyscallCondition,
+): Instruction[] {
   const ending = [
     load(OFFSET.argument(0)),
     [AND, 0, 0, mask] as const,
     ...values.flatMap((value) => endIf(JUMP_EQUAL, value, ALLOW)),
+    ...(further === undefined ? [] : endFurther(further)),
     done(failWith(errno)),
   ]
   return [[JUMP_EQUAL, 0, ending.length, number], ...ending]
+}
+
+function endFurther({ value, argument, is }: NonNullable<SyscallCondition['further']>) {
+  const ending = [load(OFFSET.argument(argument)), ...endIf(JUMP_EQUAL, is, ALLOW)]
+  return [[JUMP_EQUAL, 0, ending.length, value] as const, ...ending]
 }
 
 /** Ends each call: neighbours in number that end alike share a test. */

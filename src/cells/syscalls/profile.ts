@@ -1,6 +1,6 @@
 // The filter of system calls as engines of containers take it. Sources: the seccomp object of the OCI runtime specification,
 // which Docker and Podman read as JSON; libseccomp, which knows calls by their names.
-import { CONDITIONAL, ENOSYS, EPERM, syscallsOf } from './allowed.ts'
+import { CONDITIONAL, ENOSYS, EPERM, syscallsOf, WHOLE } from './allowed.ts'
 import type { Architecture } from './numbers.ts'
 
 const ALLOW = 'SCMP_ACT_ALLOW'
@@ -20,12 +20,30 @@ export const seccompProfile = (architecture: Architecture): object => ({
     { names: syscallsOf(architecture, 'allowed'), action: ALLOW },
     { names: syscallsOf(architecture, 'denied'), action: FAIL, errnoRet: EPERM },
     { names: syscallsOf(architecture, 'absent'), action: FAIL, errnoRet: ENOSYS },
-    ...Object.entries(CONDITIONAL).flatMap(([name, { mask, values }]) =>
-      values.map((value) => ({
-        names: [name],
-        action: ALLOW,
-        args: [{ index: 0, value: mask, valueTwo: value, op: 'SCMP_CMP_MASKED_EQ' }],
-      })),
-    ),
+    ...Object.entries(CONDITIONAL).flatMap(([name, { mask, values, further }]) => [
+      ...values.map((value) => allowedWhere(name, [{ argument: 0, mask, value }])),
+      ...(further === undefined
+        ? []
+        : [
+            allowedWhere(name, [
+              { argument: 0, mask, value: further.value },
+              { argument: further.argument, mask: WHOLE, value: further.is },
+            ]),
+          ]),
+    ]),
   ],
+})
+
+type Comparison = { readonly argument: number; readonly mask: number; readonly value: number }
+
+/** All comparisons must hold. */
+const allowedWhere = (name: string, comparisons: readonly Comparison[]): object => ({
+  names: [name],
+  action: ALLOW,
+  args: comparisons.map(({ argument: index, mask: value, value: valueTwo }) => ({
+    index,
+    value,
+    valueTwo,
+    op: 'SCMP_CMP_MASKED_EQ',
+  })),
 })
