@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { after, before, suite, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { callUnix } from '#base/unix-client.ts'
 import type { Cell, CellOutlet, Cells } from '#cells/cell.ts'
-import { putOutside, succeededOf } from '#cells/testing/escape.ts'
+import { privilegedIn, putOutside, succeededOf } from '#cells/testing/escape.ts'
 import { place, survivors } from '#cells/testing/harness.ts'
 import { PROXY_PORT } from '#node/egress.ts'
 import { workloadCellOf } from '#workloads/cell-name.ts'
@@ -176,8 +176,12 @@ export function driverContract({ name, on, skip, engine: startEngine }: Contract
     })
 
     test('no attempt to leave it succeeds', async (t) => {
-      const { words } = await putOutside(t)
-      const one = await start({ command: ['/usr/bin/perl', '/app/escape-probes.pl', ...words] })
+      const { words, programs } = await putOutside(t)
+      writeServerImage(join(folder, 'probes'), { folders: [programs] })
+      const spec = await specOf(driver, `oci:${folder}/probes:v1`)
+      const inImage = [...words, ...privilegedIn('/programs')]
+      const command = ['/usr/bin/perl', '/app/escape-probes.pl', ...inImage]
+      const one = await start({ ...spec, command })
       await until(() => one.ends.length > 0)
       const output = one.lines.map((line) => line.replace('stdout: ', '')).join('\n')
       const found = succeededOf(output).filter((name) => !engine?.shows.includes(name))
@@ -290,6 +294,35 @@ export function driverContract({ name, on, skip, engine: startEngine }: Contract
       await until(() => !isAttached(volume.id))
       await driver.volumes.keep(own.id, new Set())
       assert.equal((await driver.volumes.used()).size, 0)
+    })
+
+    test('links that a program leaves in its volume lead none of ours out of it', async () => {
+      const volumes = [{ id: 'vol_links', name: 'data', path: '/data', bytes: 16_000_000 }]
+      const tag = 'links'
+      const paths = DESCRIPTORS.map((number) => `data/${number}/file`)
+      writeServerImage(join(folder, tag), {
+        files: Object.fromEntries(paths.map((path) => [path, ''])),
+      })
+      const spec = { ...(await specOf(driver, `oci:${folder}/${tag}:v1`)), id: 'wl_links', volumes }
+      const links = 'symlink "/proc/self/fd/$_", "/data/$_" for @ARGV; symlink "/etc/shadow", "/data/link"'
+      const program = `${links}; symlink "/", "/data/all"; do "/app/server.pl"`
+      const command = ['/usr/bin/perl', '-e', program, ...DESCRIPTORS.map(String)]
+      const before = statSync('/etc/shadow')
+      const first = await started({ ...spec, command })
+      await first.end('idle')
+      await until(() => !isAttached('vol_links'))
+      for (const number of DESCRIPTORS) {
+        const config = { ...spec.config, folder: `/data/${number}` }
+        const told = ['/usr/bin/perl', '-e', TELL_PLACE]
+        const next = await start({ ...spec, version: 2, config, command: told })
+        await until(() => next.ends.length > 0)
+        assert.ok(!next.lines.includes('stdout: outside'), `${number}`)
+        await next.end('idle')
+        await until(() => !isAttached('vol_links'))
+      }
+      await driver.volumes.keep(spec.id, new Set())
+      const after = statSync('/etc/shadow')
+      assert.deepEqual([after.uid, after.mode, after.size], [before.uid, before.mode, before.size])
     })
 
     test('one that does not become ready says why', async () => {
@@ -422,6 +455,10 @@ async function openOutside(socket: string): Promise<Outside> {
 
 const BY_NAME = `echo hello > /dev/stdout; echo a word > /dev/stderr; echo again >> /proc/self/fd/1
   exec /usr/bin/perl /app/server.pl`
+/** Numbers of descriptors that a program may begin with. */
+const DESCRIPTORS = [3, 4, 5, 6, 7, 8, 9, 10]
+/** The root folder of the image has no folder /boot. */
+const TELL_PLACE = 'print -e ("../" x 9 . "boot") ? "outside\\n" : "inside\\n"'
 const BURN = '/usr/bin/perl /app/server.pl & while :; do :; done'
 const DEAF =
   'trap "" TERM; /usr/bin/perl -e \'$SIG{TERM} = "IGNORE"; do "/app/server.pl"\' & wait; wait'

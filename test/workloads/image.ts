@@ -17,6 +17,8 @@ export function writeServerImage(
     readonly config?: object
     /** Path inside → content. */
     readonly files?: Readonly<Record<string, string | Buffer>>
+    /** Folders of this machine that are copied into its root folder, with modes and capabilities. */
+    readonly folders?: readonly string[]
   } = {},
 ): string {
   const root = mkdtempSync(join(tmpdir(), 'ergon-image-'))
@@ -27,7 +29,8 @@ export function writeServerImage(
       'app/escape-probes.pl': readFileSync(PROBES, 'utf8'),
       ...more.files,
     })
-    const layer = execFileSync('tar', ['-C', root, '-c', '.'], { maxBuffer: BYTES_MAX })
+    for (const from of more.folders ?? []) execFileSync('cp', ['--archive', from, root])
+    const layer = execFileSync('tar', ['-C', root, '--xattrs', '-c', '.'], { maxBuffer: BYTES_MAX })
     mkdirSync(folder, { recursive: true })
     return writeLayout(folder, {
       layers: [layer],

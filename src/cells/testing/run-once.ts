@@ -12,6 +12,7 @@ import { invariant } from '#base/errors.ts'
 import type { Cell, Cells, CellSpec, Exit, Isolation } from '#cells/cell.ts'
 import { findCgroups, removeFolder } from '#cells/cgroup.ts'
 import { createCells } from '#cells/create-cells.ts'
+import { OWN_ARCHITECTURE, syscallNumbers } from '#cells/syscalls/numbers.ts'
 import { echoSpec, eventually, place } from './harness.ts'
 
 export type RunOptions = Pick<CellSpec, 'argv'> &
@@ -107,14 +108,26 @@ export function userWithGroup(): { readonly become: readonly string[] } & AsyncD
 /** Node closes descriptors near the standard ones for its children, and this one not. */
 const INHERITED = 99
 
-/** The output of a program that has inherited an open file as descriptor 99. */
+/**
+ * Becomes a program in a terminal of its own, which the program has inherited as descriptor 98 too. The numbers are those of
+ * Linux: TIOCSPTLCK, TIOCGPTN, TIOCSCTTY.
+ */
+const IN_TERMINAL = `$^F = 200; setpgrp; open my $master, '+<', '/dev/ptmx' or die; ioctl $master, 0x40045431, my $unlocked = pack 'i', 0;
+ioctl $master, 0x80045430, my $number = pack 'i', 0; fork and do { wait; exit($? >> 8) };
+syscall ${syscallNumbers(OWN_ARCHITECTURE).get('setsid')}; my $path = '/dev/pts/' . unpack 'i', $number;
+open my $terminal, '+<', $path or die; ioctl $terminal, 0x540e, 0;
+syscall ${syscallNumbers(OWN_ARCHITECTURE).get('dup3')}, fileno $terminal, 98, 0; close $terminal; exec @ARGV`
+
+/** The output of a program that has inherited an open file as descriptor 99, and runs in a terminal. */
 export async function runInheriting(
-  [file = '', ...args]: readonly string[],
+  words: readonly string[],
   inherited = '/dev/null',
 ): Promise<string> {
   const descriptor = openSync(inherited, 'r')
   const stdio = [...Array.from({ length: INHERITED }, () => null), descriptor]
-  const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'inherit', ...stdio.slice(3)] })
+  const child = spawn('perl', ['-e', IN_TERMINAL, '--', ...words], {
+    stdio: ['ignore', 'pipe', 'inherit', ...stdio.slice(3)],
+  })
   closeSync(descriptor)
   invariant(child.stdout !== null, 'It has a pipe for its output')
   return await text(child.stdout)
