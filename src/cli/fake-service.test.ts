@@ -62,6 +62,7 @@ const [shown, unbacked] = ['shown', 'unbacked'].map((name) =>
   }),
 ) as [string, string]
 const restoring = (step: string, done: number) => ({ step, done_bytes: done, total_bytes: 9 })
+const TRIED = 'the store is away; it is tried again by itself'
 /** The answers to the polls of a path, in order; the last answer stays. */
 const polled = (...answers: object[]) => answers.map((answer) => JSON.stringify(answer))
 /** Its work never ends. */
@@ -86,6 +87,12 @@ const POLLS: Readonly<Record<string, readonly string[]>> = {
     { name: 'notes-two', reason: null, status: 'restoring', restore: restoring('log', 9) },
     { name: 'notes-two', reason: null, status: 'restoring', restore: restoring('checks', 9) },
     { name: 'notes-two', reason: null, status: 'deployed', restore: null },
+  ),
+  '/v1/databases/again': polled(
+    { name: 'again', reason: null, status: 'restoring', restore: restoring('copy', 7) },
+    { name: 'again', reason: TRIED, status: 'restoring', restore: restoring('copy', 0) },
+    { name: 'again', reason: TRIED, status: 'restoring', restore: restoring('copy', 0) },
+    { name: 'again', reason: null, status: 'deployed', restore: null },
   ),
   '/v1/databases/notes': polled(
     upgraded('0.6.0', true, until),
@@ -479,6 +486,23 @@ suite('commands at a service', () => {
       assert.equal(code, 0, out)
       assert.match(out, /import into notes .*0\/0 MiB/)
       assert.match(out, /notes has everything of the import/)
+    },
+  )
+
+  test(
+    'db restore tells a try that failed on a line of its own, without the bar',
+    { skip: existsSync('/usr/bin/script') ? false : 'not installed: script' },
+    async () => {
+      const command = [process.execPath, DOOR, 'db', 'restore', 'notes', '--as', 'again'].join(' ')
+      const words = ['--quiet', '--return', '--command', command, '/dev/null']
+      const { code, out } = await outcomeOf(startIn({}, 'script', ...words))
+      assert.equal(code, 0, out)
+      const lines = out.split('\n').filter((line) => line.includes(TRIED))
+      assert.equal(lines.length, 1, out)
+      // The bar is erased before the line begins.
+      const [before = '', line] = lines[0]?.split('\r\u001b[2Krestore of again: ') ?? []
+      assert.equal(line?.trim(), `${TRIED} …`, JSON.stringify(lines[0]))
+      assert.ok(!before.includes(TRIED))
     },
   )
 

@@ -1,5 +1,6 @@
 // Long work on databases, with a bar on a terminal and lines of progress with --json: backups, and databases that are made from backups.
 import { sleep } from '#base/clock.ts'
+import type { ProgressBar } from '#base/progress-bar.ts'
 import { apiDelete, apiGet, apiPost, replyOf } from './client.ts'
 import {
   backupsPath,
@@ -23,22 +24,30 @@ const barred = <T>(
   work: Parameters<typeof withProgressBar<T>>[0],
 ): Promise<T> => interruptible(words, () => withProgressBar(work, options))
 
+/** Tells each text that differs from the one before, on a line without the bar. */
+function createTeller(options: GlobalOptions, bar: ProgressBar, what: string) {
+  let shown: string | null = null
+  return (text: string | null) => {
+    if (text !== null && text !== shown) {
+      bar.erase()
+      tellStep(options, `${what}: ${text}`)
+    }
+    shown = text
+  }
+}
+
 /** Waits until a backup is done. Throws a CommandError with the reason of a failed one. */
 export const waitForBackup = (options: GlobalOptions, name: string, id: string): Promise<Backup> =>
   barred(`The backup goes on: ergon db backup list ${name}`, options, async (bar) => {
-    let shown: string | null = null
+    const what = `backup of ${name}`
+    const tellReason = createTeller(options, bar, what)
     for (;;) {
       const backup = replyOf<typeof backupReply>(await apiGet(options, backupsPath(name, id)))
       if (backup.status === 'done') return backup
       if (backup.status === 'failed')
         throw new CommandError(`Could not back up ${name}: ${backup.reason}`, EXIT.failed)
-      const { reason } = backup
-      if (reason !== null && reason !== shown) {
-        bar.erase()
-        tellStep(options, `backup of ${name}: ${reason}`)
-      }
-      shown = reason
-      bar.show(`backup of ${name}`, backup.done_bytes, backup.total_bytes ?? undefined)
+      tellReason(backup.reason)
+      bar.show(what, backup.done_bytes, backup.total_bytes ?? undefined)
       await sleep(LOOK_MS)
     }
   })
@@ -57,25 +66,22 @@ export async function makeFrom(
   await apiPost(options, '/v1/databases', made)
   const { name } = made
   const what = `restore of ${name}`
-  let shownWords: string | undefined
-  let shownReason: string | null = null
   const database = await barred(
     `The service goes on: ergon db show ${name}`,
     options,
     async (bar) => {
+      const tellStepOnce = createTeller(options, bar, what)
+      const tellReason = createTeller(options, bar, what)
       for (;;) {
         const found = await getDatabase(options, name)
         if (found.status === 'deployed') return found
         if (found.status === 'failed') return await giveUp(options, found, made.from.database)
         const { step = 'copy', done_bytes: done = 0, total_bytes: total } = found.restore ?? {}
-        const words = RESTORE_STEPS[step]
+        const words = RESTORE_STEPS[step] ?? null
         bar.show(what, done, total ?? undefined)
-        if (words !== undefined) bar.erase()
-        if (words !== undefined && words !== shownWords) tellStep(options, `${what}: ${words}`)
-        shownWords = words
-        const { reason } = found
-        if (reason !== null && reason !== shownReason) tellStep(options, `${what}: ${reason}`)
-        shownReason = reason
+        if (words !== null) bar.erase()
+        tellStepOnce(words)
+        tellReason(found.reason)
         await sleep(LOOK_MS)
       }
     },
