@@ -268,3 +268,27 @@ test(
     }
   },
 )
+
+test(
+  'a restore whose database was deleted meanwhile keeps that reason, also where its job fails',
+  { skip },
+  async (t) => {
+    const { state, began, until, database, end, account } = await open(t)
+    await account('acct_a')
+    const source = await database('acct_a', 'source')
+    const restored = await database('acct_a', 'restored')
+    await state.query('select want_restore($1, $2, null, null)', [restored, source])
+    await until('it begins', () => began.length === 1)
+    await state.query('select delete_database($1)', [restored])
+    end(restored, new Error('the store is away'))
+    const again = await database('acct_a', 'again')
+    await state.query('select want_restore($1, $2, null, null)', [again, source])
+    // The next restore of the account begins once that one has ended.
+    await until('it has ended', () => began.some(({ id }) => id === again))
+    const { rows } = await state.query(
+      'select status, reason from database_restores where database = $1',
+      [restored],
+    )
+    assert.deepEqual(rows, [{ status: 'failed', reason: 'it was deleted' }])
+  },
+)

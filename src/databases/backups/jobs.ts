@@ -146,16 +146,17 @@ async function fail(
   if (kind === 'backup') {
     await state.query(
       `update database_backups set status = 'failed', reason = $2, is_unpaid = $3, ended_at = ledger_now()
-       where id = $1`,
+       where id = $1 and status = 'running'`,
       [id, reason, isUnpaid],
     )
     return
   }
-  await state.query(
-    "update database_restores set status = 'failed', reason = $2 where database = $1",
+  // A deletion has ended it before, with a reason of its own.
+  const { rowCount } = await state.query(
+    "update database_restores set status = 'failed', reason = $2 where database = $1 and status = 'running'",
     [id, reason],
   )
-  await state.query("select want_resource($1, 'deployed')", [id])
+  if (rowCount > 0) await state.query("select want_resource($1, 'deployed')", [id])
 }
 
 function failureOf(error: unknown, name: string): JobFailure {
