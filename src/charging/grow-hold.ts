@@ -19,6 +19,8 @@ export type GrowingSpend = Pick<Spend, 'cut'> & {
   /** More is asked for. */
   isGrowing: boolean
   readonly isOver: boolean
+  /** Its body is none that is answered unpaid. */
+  readonly isCutUnpaid: boolean
   readonly operation: OperationName
   readonly measure: Pick<Measure, 'claimedEnergy'>
   measured(): Nj
@@ -66,8 +68,8 @@ function cutWhenUsedUp(
   if (!spend.isHeldBy(hold) || spend.isOver || spend.measured() < hold.coveredNj) return
   if (hold.takeLeft()) return
   // An operation that is answered unpaid is not cut when the wallet is empty.
-  if (operationOf(spend.operation).answeredUnpaid === undefined || !isDepleted(reason))
-    spend.stop(reason)
+  const { answeredUnpaid } = operationOf(spend.operation)
+  if (answeredUnpaid === undefined || spend.isCutUnpaid || !isDepleted(reason)) spend.stop(reason)
 }
 
 /**

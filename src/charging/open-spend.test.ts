@@ -71,6 +71,27 @@ test('an operation that is answered unpaid is not cut where the wallet ends, and
   assert.ok(BigInt(charge.charge_pusd) <= priceOfJoules(1n) / 10n)
 })
 
+test('a change that is answered unpaid where it suspends is cut where its body does not', async () => {
+  await using bench = await openTestCharging()
+  const begin = async (account: string) => {
+    const work = bench.charging.open()
+    await work.admit(bench.payer(account, priceOfJoules(1n) / 10n), 'database.update', nj(2n * J))
+    claim(work, 1n)
+    await bench.session.tickNow(AbortSignal.timeout(60_000))
+    await bench.session.tickNow(AbortSignal.timeout(60_000))
+    return work
+  }
+  const suspension = await begin('acct_1')
+  assert.equal(suspension.cutReason, undefined)
+  suspension.settle(200)
+  const resize = await begin('acct_2')
+  resize.cutWhereUnpaid()
+  await bench.session.tickNow(AbortSignal.timeout(60_000))
+  await bench.session.tickNow(AbortSignal.timeout(60_000))
+  assert.equal(resize.cutReason?.code, 'balance_depleted')
+  resize.settle(402)
+})
+
 test('CPU of this process beyond the ceiling cuts nobody, and is not billed', async () => {
   await using bench = await openTestCharging()
   const work = bench.charging.open()

@@ -56,6 +56,7 @@ export class OpenSpend implements Spend, Billable, GrowingSpend {
   #ceilingNj = NONE
   lookedNj = NONE
   isGrowing = false
+  isCutUnpaid = false
   #isWhole = false
   /** A whole answer used more than its hold, and the ledger did not grant all of the rest. */
   #isRefused = false
@@ -105,6 +106,11 @@ export class OpenSpend implements Spend, Billable, GrowingSpend {
   cover(): boolean {
     const hold = this.#paying
     return hold !== undefined && hold.reach(hold.capNj)
+  }
+
+  cutWhereUnpaid(): void {
+    this.isCutUnpaid = true
+    this.#grow()
   }
 
   /** Takes the hold up to an energy at once; false, and nothing taken, when the leases cannot. */

@@ -90,6 +90,8 @@ export interface Spend {
    * admitted. Throws balance_depleted, free_tier_exceeded, budget_exhausted, state_unavailable.
    */
   admit(payer: Payer, operation: OperationName, ceiling: Nj, least?: Nj): void | Promise<void>
+  /** The body of the work is none that is answered where its account cannot pay: from now on the work is cut there. */
+  cutWhereUnpaid(): void
   /** Takes the hold up to the whole cap at once; false, and nothing taken, when the leases cannot. */
   cover(): boolean
   /** This process's CPU since the last mark (of anybody) is this work's, at the end of this turn at the latest. */

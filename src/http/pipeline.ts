@@ -106,7 +106,10 @@ async function conduct(exchange: Exchange, deps: AnswerDeps): Promise<void> {
       if (unpaid !== undefined) arrival.enterUnpaid(caller.account)
     }
     const body = await protocol.body(exchange, matched)
-    if (unpaid !== undefined && !isAnsweredUnpaid(operationOf(operation), body)) throw unpaid
+    if (!isAnsweredUnpaid(operationOf(operation), body)) {
+      if (unpaid !== undefined) throw unpaid
+      if (operationOf(operation).answeredUnpaid !== undefined) spend.cutWhereUnpaid()
+    }
     const work = { exchange, matched, caller, arrival, body, spend, deps }
     const claimed = deps.idempotency.claim(work)
     await (claimed === undefined ? serve(work) : serveOnce(work, claimed))

@@ -117,6 +117,7 @@ export function createStrictSpend(options: { holdNj?: bigint; ownNj?: bigint } =
       admissions.push(ceiling)
       leasts.push(least)
     },
+    cutWhereUnpaid: () => undefined,
     cover: () => options.holdNj === undefined,
     ...alike(),
     claim(used) {
