@@ -51,3 +51,35 @@ test(
     assert.equal(recoveryProgress(below(server.child.pid ?? 0)), undefined)
   },
 )
+
+/** The folder of the tables of a new database has some hundred files more. */
+const MORE_TABLES = 1500
+
+test(
+  'recoveryProgress() names each file that a server syncs before it replays its log',
+  { skip: whyNoServer() },
+  async () => {
+    await using server = await startTestServer(await cachedInstall(), { checkpoint_timeout: '1h' })
+    const made = await server.psql(
+      `do $$ begin for n in 1 .. ${MORE_TABLES} loop
+         execute format('create table kept_%s (n int primary key)', n);
+         if n % 100 = 0 then commit; end if;
+       end loop; end $$`,
+    )
+    assert.equal(made.code, 0, made.stderr)
+    const ended = once(server.child, 'exit')
+    server.child.kill('SIGKILL')
+    await ended
+    server.restart()
+    const words = new Set<string>()
+    const ready = server.ready().then(() => true)
+    let startup: number | undefined
+    while (!(await Promise.race([ready, turn(false)]))) {
+      startup ??= below(server.child.pid ?? 0).find((pid) => recoveryProgress([pid]) !== undefined)
+      const word = startup === undefined ? undefined : recoveryProgress([startup])
+      if (word !== undefined && !word.includes('recovering')) words.add(word)
+    }
+    const files = [...words].filter((word) => word.includes('/data/base/'))
+    assert.ok(files.length > 5, [...words].join('\n'))
+  },
+)
