@@ -73,8 +73,11 @@ test('a refusal has one next step: that of the command line, else the advice of 
 
 test('an address that does not answer is started on this machine, and corrected elsewhere', () => {
   const away = Object.assign(new Error('away'), { code: 'ENOTFOUND' })
-  assert.match(unreachable('http://localhost:1/v1', away).next ?? '', /npm start/)
-  assert.match(unreachable('https://cloud.example/v1', away).next ?? '', /^check the address/)
+  const nextOf = (url: string) => unreachable(url, away).next ?? ''
+  for (const own of ['http://localhost:1/v1', 'http://127.0.0.1:1/v1', 'http://[::1]:1/v1'])
+    assert.match(nextOf(own), /npm start/, own)
+  for (const other of ['https://cloud.example/v1', 'http://192.0.2.7:1/v1', 'http://[2001:db8::7]/'])
+    assert.match(nextOf(other), /^check the address/, other)
 })
 
 test('apiGet() fails with the code of payment when free joules are used up, not when too much is asked at once', async (t) => {

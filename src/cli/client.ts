@@ -3,6 +3,7 @@ import { lookup } from 'node:dns'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { LookupFunction } from 'node:net'
 import { buffer as bytesOf } from 'node:stream/consumers'
+import { hostOfUrl, isThisMachine } from '#base/hosts.ts'
 import * as http from '#base/node-http.ts'
 import { callUnix } from '#base/unix-client.ts'
 import type { ControlAnswer, ControlLine, ControlName, ControlRequest } from '#contract/control.ts'
@@ -12,7 +13,6 @@ import { CommandError, EXIT } from './output.ts'
 import {
   baseUrlOf,
   controlSocketOf,
-  isNear,
   localDataFolder,
   loginCommand,
   loginStep,
@@ -161,7 +161,7 @@ export function unreachable(url: string, error: Error & { code?: string }): Unre
   const [what, next] =
     error.code === 'EPROTO' && url.startsWith('https:')
       ? ['the service speaks http, not https', `--base-url http://${new URL(url).host}`]
-      : [error.message || error.code, isNear(new URL(url).hostname) ? START : ADDRESS]
+      : [error.message || error.code, isThisMachine(hostOfUrl(new URL(url))) ? START : ADDRESS]
   const made = new Unreachable(`Could not reach ${url}: ${what}`, EXIT.failed, next, 'unreachable')
   made.isUnsent = UNSENT.has(error.code ?? '')
   return made

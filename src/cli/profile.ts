@@ -107,7 +107,7 @@ export function serviceAddress(text: string): string {
 const ADDRESS = '--base-url http://localhost:8080'
 
 /** A name of this machine, or an IP address. */
-export const isNear = (host: string): boolean =>
+const isNear = (host: string): boolean =>
   /^(.+\.)?localhost$/.test(host) || isIP(host.replace(/^\[(.*)\]$/, '$1')) !== 0
 
 const SERVICE =

@@ -1,7 +1,7 @@
 // The addresses that requests for tenants may go to: public ones, and networks that the operator names. Every form of an
 // address is judged after it was parsed, so no spelling matters.
 import { isIP } from 'node:net'
-import { networkInterfaces } from 'node:os'
+import { machineAddresses } from '#base/hosts.ts'
 import { parseSubnet, type Subnet } from '#base/subnets.ts'
 
 /**
@@ -70,10 +70,6 @@ export function createAddressRule(
     },
   }
 }
-
-/** The addresses of this machine now: an operator or a provider changes them while the service runs. */
-export const machineAddresses = (): string[] =>
-  Object.values(networkInterfaces()).flatMap((some = []) => some.map(({ address }) => address))
 
 const subnets = (texts: readonly string[]): Subnet[] =>
   texts.map((text) => {
