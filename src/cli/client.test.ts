@@ -76,7 +76,11 @@ test('an address that does not answer is started on this machine, and corrected 
   const nextOf = (url: string) => unreachable(url, away).next ?? ''
   for (const own of ['http://localhost:1/v1', 'http://127.0.0.1:1/v1', 'http://[::1]:1/v1'])
     assert.match(nextOf(own), /npm start/, own)
-  for (const other of ['https://cloud.example/v1', 'http://192.0.2.7:1/v1', 'http://[2001:db8::7]/'])
+  for (const other of [
+    'https://cloud.example/v1',
+    'http://192.0.2.7:1/v1',
+    'http://[2001:db8::7]/',
+  ])
     assert.match(nextOf(other), /^check the address/, other)
 })
 

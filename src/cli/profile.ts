@@ -3,6 +3,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
+import { hostOfUrl, isThisMachine } from '#base/hosts.ts'
 import { CLONE } from './clone.ts'
 import { environment } from './environment.ts'
 import { CommandError, EXIT } from './output.ts'
@@ -155,6 +156,22 @@ export function localRunFolder(options: GlobalOptions): string | undefined {
   if ((options.baseUrl ?? environment().baseUrl) !== undefined) return undefined
   return dataFolder(options)?.runFolder
 }
+
+/**
+ * True where `ergon status` asks the node of a data folder on this machine. An address elsewhere that a flag or the
+ * environment gives is asked in its place; a folder that a flag names wins over an address in the environment.
+ */
+export function isOwnNode(options: GlobalOptions): boolean {
+  const local = localDataFolder(options)
+  if (local === undefined) return false
+  const given = options.baseUrl ?? (options.data === undefined ? environment().baseUrl : undefined)
+  if (given === undefined) return true
+  const url = new URL(serviceAddress(given))
+  return isThisMachine(hostOfUrl(url)) && portOf(url) === local.port
+}
+
+const portOf = ({ port, protocol }: URL): number =>
+  port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port)
 
 /** The operator's socket in a data folder. */
 export function controlSocketOf(options: GlobalOptions): string {

@@ -24,7 +24,7 @@ export const NODE_COMMANDS: CommandList = {
     },
     {
       usage: 'status',
-      help: 'What runs on this node',
+      help: 'What runs on this node, or the parts of the service at a given address',
       load: () => import('#cli/commands/status.ts'),
     },
     {

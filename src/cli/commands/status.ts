@@ -1,16 +1,21 @@
-// ergon status: processes, sessions and the ledger of the node on this machine.
+// ergon status: processes, sessions and the ledger of the node on this machine, or the parts of a service elsewhere.
 import { nj, printJoules } from '#base/units.ts'
-import { control } from '#cli/client.ts'
+import { ApiRefusal, apiGet, control, replyOf } from '#cli/client.ts'
 import { print, printJson, table } from '#cli/output.ts'
+import { baseUrlOf, isOwnNode, type GlobalOptions } from '#cli/profile.ts'
 import type { CommandCall } from '#cli/call.ts'
 import type { ControlAnswer } from '#contract/control.ts'
+import type { probeReply, ProbeReply } from '#contract/status/probe.ts'
 
 type NodeStatus = ControlAnswer<'node.status'>
 type ShownHolder = NonNullable<NodeStatus['state_holder']>
 type BooksStatus = NonNullable<NodeStatus['books']>
 type ShownLedger = NonNullable<NodeStatus['ledger']>
 
-export async function run({ options }: CommandCall): Promise<void> {
+export const run = ({ options }: CommandCall): Promise<void> =>
+  isOwnNode(options) ? showNode(options) : showService(options)
+
+async function showNode(options: GlobalOptions): Promise<void> {
   const status = await control(options, 'node.status', {})
   if (options.json) return printJson(status)
   const { isolation, sessions, ledger, receipts } = status
@@ -43,6 +48,44 @@ export async function run({ options }: CommandCall): Promise<void> {
   if (status.books !== undefined) print(booksLine(status.books))
   print(receiptsLine(ledger, receipts?.reason))
   print(signersLine(receipts?.signers))
+}
+
+/** The public figures of a service: its readiness, and the last probe of each part. No token is sent. */
+async function showService(options: GlobalOptions): Promise<void> {
+  const address = baseUrlOf(options)
+  const unready = await whyUnready(options)
+  const probe = await readProbe(options)
+  if (options.json) return printJson({ address, ready: unready === null, reason: unready, probe })
+  print(`service  ${address}: ${unready === null ? 'ready' : `not ready: ${unready}`}`)
+  if (probe === null) return print('probe    does not answer')
+  print(
+    table(
+      ['PART', 'STATE', 'PROBED', 'REASON'],
+      probe.components.map(({ id, state, at, reason }) => [id, state, at ?? '-', reason ?? '']),
+    ),
+  )
+  print(`probe    ${probe.every_seconds === 0 ? 'off' : `each ${probe.every_seconds} s`}`)
+}
+
+/** The service's reason to refuse requests now, or null where the service is ready. */
+async function whyUnready(options: GlobalOptions): Promise<string | null> {
+  const ready = apiGet(options, '/readyz', { public: true })
+  return await ready.then(() => null, failureText)
+}
+
+/** The last probe of each part, or null where the service fails to read the results. */
+async function readProbe(options: GlobalOptions): Promise<ProbeReply | null> {
+  const probe = apiGet(options, '/v1/probe', { public: true })
+  return await probe.then(replyOf<typeof probeReply>, (error: unknown) => {
+    failureText(error)
+    return null
+  })
+}
+
+/** The message of a failure of the service; throws every other error. */
+function failureText(error: unknown): string {
+  if (error instanceof ApiRefusal && error.status >= 500) return error.message
+  throw error
 }
 
 const holderLine = ({ host, folder, since, backend }: ShownHolder) =>
