@@ -31,6 +31,9 @@ export const isDepleted = (error: unknown): error is ErgonError =>
   error instanceof ErgonError &&
   (error.code === 'balance_depleted' || error.code === 'free_tier_exceeded')
 
+export const isExhausted = (error: unknown): error is ErgonError =>
+  error instanceof ErgonError && error.code === 'budget_exhausted'
+
 /** True where the ledger was away. */
 export const isSilent = (error: unknown): boolean =>
   error instanceof ErgonError && error.code === 'state_unavailable'
@@ -38,5 +41,5 @@ export const isSilent = (error: unknown): boolean =>
 /** Work ended for want of funds: a wallet or a budget is empty, or the ceiling is reached. */
 export const isUnpayable = (error: unknown): error is ErgonError =>
   isDepleted(error) ||
-  (error instanceof ErgonError &&
-    (error.code === 'budget_exhausted' || error.code === 'ceiling_reached'))
+  isExhausted(error) ||
+  (error instanceof ErgonError && error.code === 'ceiling_reached')

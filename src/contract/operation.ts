@@ -24,6 +24,8 @@ export type Operation = {
    * change, answered then where its body suspends the resource and has nothing else.
    */
   readonly answeredUnpaid?: true | 'suspension'
+  /** Answered also when the energy budget of the token is used up, at the operator's cost: a leaked token can be ended. */
+  readonly answeredExhausted?: true
   /**
    * Answered also while the account is being deleted: reads of its records, and the operation that takes the deletion
    * back.

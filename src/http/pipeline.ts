@@ -24,7 +24,7 @@
 import type { ErgonError } from '#base/errors.ts'
 import { nj } from '#base/units.ts'
 import type { Charging } from '#charging/charging.ts'
-import { isDepleted } from '#charging/faults.ts'
+import { isDepleted, isExhausted } from '#charging/faults.ts'
 import type { Spend } from '#charging/spend.ts'
 import { isAnsweredUnpaid } from '#contract/operation.ts'
 import { operationOf, type OperationName } from '#contract/operations.ts'
@@ -131,14 +131,16 @@ async function conduct(exchange: Exchange, deps: AnswerDeps): Promise<void> {
   }
 }
 
-/** Admits; the refusal where the account cannot pay and the operation may be answered all the same. */
+/** Admits; the refusal where the account or the token's budget cannot pay, and the operation may be answered all the same. */
 function admit(
   spend: Spend,
   caller: Principal,
   operation: OperationName,
 ): ErgonError | undefined | Promise<ErgonError | undefined> {
   const unpaid = (error: unknown): ErgonError => {
-    if (operationOf(operation).answeredUnpaid !== undefined && isDepleted(error)) return error
+    const { answeredUnpaid, answeredExhausted } = operationOf(operation)
+    if (answeredUnpaid !== undefined && isDepleted(error)) return error
+    if (answeredExhausted !== undefined && isExhausted(error)) return error
     throw error
   }
   try {

@@ -104,6 +104,8 @@ test('a token is never charged above its budget of the day', { timeout: 120_000 
   const both = await chargedNj(admin, [made.id, next.id])
   assert.ok(both <= 11_000_000_000n, `a rotation renews nothing: ${both}`)
 
+  await revokesAtAUsedBudget(admin, next)
+
   const free = await change(admin, next.id, { energy_budget: null })
   assert.deepEqual([free.energy_budget, free.energy_budget_used_j], [null, null])
   for (const token of [made.token, next.token]) assert.equal((await chat(token)).status, 200)
@@ -115,6 +117,23 @@ test('a token is never charged above its budget of the day', { timeout: 120_000 
   await ergon.control('model.remove', { model: CHAT })
   await upstream.close()
 })
+
+/** A leaked token, whose budget strangers have used up, finds itself in the list and ends itself. */
+async function revokesAtAUsedBudget(admin: string, { token, id }: NewTokenReply) {
+  const rotate = await call(admin, `/v1/tokens/${id}/rotate`, 'POST', { overlap_s: 60 })
+  const leaked = rotatedTokenReply.parse(rotate.json)
+  const usage = await call(leaked.token, '/v1/usage')
+  assert.deepEqual([usage.status, usage.json['title']], [429, 'budget_exhausted'])
+  const list = await call(leaked.token, '/v1/tokens')
+  const own = (list.json['data'] as { id: string; current: boolean }[]).find(
+    ({ current }) => current,
+  )
+  assert.equal(own?.id, leaked.id, JSON.stringify(list))
+  const ended = await call(leaked.token, `/v1/tokens/${own?.id}`, 'DELETE')
+  assert.equal(ended.status, 200, JSON.stringify(ended.json))
+  assert.equal((await call(leaked.token, '/v1/tokens')).status, 401)
+  assert.equal((await chat(token)).status, 429, 'the budget stays used')
+}
 
 test('a budget of a token counts what begins after it was set, and a change is in the audit log', async () => {
   const admin = await owner()
