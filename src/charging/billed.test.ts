@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { nj, sum } from '#base/units.ts'
 import { chargeEnergy } from '#contract/ledger/charge.ts'
+import { NOTHING_BILLED } from '#metering/true-up.ts'
 import { FREE_PAYER, S, startTestGateway, type TestGateway } from './gateway.fixture.ts'
 
 const CEILING = nj(100n * S)
@@ -64,10 +65,10 @@ test('billedGpu() is the part of the GPU, at most what is held beside the CPU', 
   await gateway.setTariff(TARIFF, 100n * S)
   const work = await admitted(gateway, nj(40n * S))
   work.claim({ kind: 'cpu', cell: 'model-a', cpuNs: 2n * S, gpuNs: S / 4n })
-  assert.deepEqual(gateway.charging.billedGpu(), { chargedNs: S / 4n, accruedNj: 25n * S })
+  assert.deepEqual(onGpu(gateway), { chargedNs: S / 4n, accruedNj: 25n * S })
   assert.equal(gateway.charging.billed().accruedNj, 4n * S)
   work.claim({ kind: 'cpu', cell: 'model-a', cpuNs: 2n * S, gpuNs: 3n * S })
-  assert.equal(gateway.charging.billedGpu().accruedNj, 36n * S)
+  assert.equal(onGpu(gateway).accruedNj, 36n * S)
   const { parts, energy_nj: energyNj } = work.settle(200)
   assert.equal(energyNj, String(40n * S))
   assert.deepEqual(
@@ -77,7 +78,7 @@ test('billedGpu() is the part of the GPU, at most what is held beside the CPU', 
       ['node:gpu', String(36n * S)],
     ],
   )
-  assert.deepEqual(gateway.charging.billedGpu(), { chargedNs: 3n * S, accruedNj: 36n * S })
+  assert.deepEqual(onGpu(gateway), { chargedNs: 3n * S, accruedNj: 36n * S })
 })
 
 test('at the limit of a hold neither of both falls, while the CPU goes on', async () => {
@@ -87,7 +88,7 @@ test('at the limit of a hold neither of both falls, while the CPU goes on', asyn
   const work = await admitted(gateway, nj(40n * S))
   work.claim({ kind: 'cpu', cell: 'model-a', cpuNs: 2n * S, gpuNs: S / 4n })
   work.claim({ kind: 'cpu', cell: 'model-a', cpuNs: 2n * S, gpuNs: S })
-  const told = () => [charging.billed().accruedNj, charging.billedGpu().accruedNj]
+  const told = () => [charging.billed().accruedNj, onGpu(gateway).accruedNj]
   assert.deepEqual(told(), [4n * S, 36n * S])
   work.claim({ kind: 'cpu', cell: 'model-a', cpuNs: 5n * S, gpuNs: S })
   assert.deepEqual(told(), [4n * S, 36n * S])
@@ -105,6 +106,9 @@ test('a claim of the GPU uses the hold up, and cuts the work at its ceiling', as
   work.claim({ kind: 'cpu', cell: 'model-a', cpuNs: 0n, gpuNs: S / 2n })
   assert.equal(reason(), 'ceiling_reached')
 })
+
+const onGpu = ({ charging }: Pick<TestGateway, 'charging'>, cell = 'model-a') =>
+  charging.billedGpu().get(cell) ?? NOTHING_BILLED
 
 type Work = { work: Awaited<ReturnType<typeof admitted>>; cpuNs: bigint; gpuNs: bigint }
 const sumOf = (parts: readonly { readonly energy_nj: string }[]) =>
@@ -139,12 +143,12 @@ test('billed() never falls, and at rest it is what the ledger was told', async (
     await gateway.setTariff(TARIFF, 10n * TARIFF)
     const running: Work[] = []
     let before = charging.billed()
-    let beforeGpu = charging.billedGpu()
+    let beforeGpu = onGpu(gateway)
     const neverFalls = () => {
       const now = charging.billed()
       assert.ok(now.chargedNs >= before.chargedNs && now.accruedNj >= before.accruedNj)
       before = now
-      const gpu = charging.billedGpu()
+      const gpu = onGpu(gateway)
       assert.ok(gpu.chargedNs >= beforeGpu.chargedNs && gpu.accruedNj >= beforeGpu.accruedNj)
       beforeGpu = gpu
     }
@@ -171,11 +175,11 @@ test('billed() never falls, and at rest it is what the ledger was told', async (
     assert.equal(charging.running, 0)
     await gateway.session.tickNow(AbortSignal.timeout(60_000))
     const told = sum(gateway.charges.map(chargeEnergy))
-    assert.equal(charging.billed().accruedNj + charging.billedGpu().accruedNj, told)
+    assert.equal(charging.billed().accruedNj + onGpu(gateway).accruedNj, told)
     const gpuParts = gateway.charges
       .flatMap(({ parts }) => parts)
       .filter(({ method }) => method === 'nvml')
-    assert.equal(charging.billedGpu().accruedNj, sumOf(gpuParts))
+    assert.equal(onGpu(gateway).accruedNj, sumOf(gpuParts))
 
     function apply(one: Exclude<Step, { kind: 'tariff' | 'open' }>): void {
       const chosen = running[one.which % Math.max(1, running.length)]

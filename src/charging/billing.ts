@@ -7,7 +7,13 @@ import { LEARNED, type Charge, type ChargePart } from '#contract/ledger/charge.t
 import type { OperationName } from '#contract/operations.ts'
 import type { Debit, TickResult } from '#ledger/tick.ts'
 import { createTails, type TailClass } from '#metering/tail.ts'
-import { addBilled, NOTHING_BILLED, type Billed } from '#metering/true-up.ts'
+import {
+  addBilled,
+  addByCell,
+  NOTHING_BILLED,
+  type Billed,
+  type BilledByCell,
+} from '#metering/true-up.ts'
 import { chargeText } from './charge-text.ts'
 import type { ChargingDeps } from './charging-deps.ts'
 import { composeCharge, energyOf, type FinishedWork, type BillingTerms } from './compose-charge.ts'
@@ -39,7 +45,7 @@ export type Billable = Bagged & {
   /** While the spend runs: its expected part of the node's energy. */
   readonly billed: Billed
   /** The same of the GPU's energy. */
-  readonly billedGpu: Billed
+  readonly billedGpu: Iterable<readonly [cell: string, billed: Billed]>
 }
 
 export class Billing {
@@ -50,7 +56,7 @@ export class Billing {
   readonly #tails = createTails()
   #written: Billable[] = []
   #settled = NOTHING_BILLED
-  #settledGpu = NOTHING_BILLED
+  readonly #settledGpu = new Map<string, Billed>()
   // Read once for each tick, not for each request.
   #read: { readonly from: TickResult; readonly terms: BillingTerms } | undefined
 
@@ -81,8 +87,8 @@ export class Billing {
     return this.#settled
   }
 
-  /** The part of that sum that the GPU used. */
-  get settledGpu(): Billed {
+  /** The same of the GPU. */
+  get settledGpu(): BilledByCell {
     return this.#settledGpu
   }
 
@@ -96,8 +102,7 @@ export class Billing {
     this.indirect.settled(spend.operation, indirect, indirect.cpuNs - spend.takenNs)
     const chargedNs = spend.measure.totalCpuNs() + tailNs + indirect.cpuNs
     this.#count({ chargedNs, accruedNj: energyOf(charge.parts.filter(isOfNode)) })
-    const gpuParts = charge.parts.filter(({ meter }) => meter === hold.terms.tariff.gpu?.meter)
-    this.#countGpu({ chargedNs: spend.measure.gpuNs, accruedNj: energyOf(gpuParts) })
+    addByCell(this.#settledGpu, spend.measure.billedGpu(hold.terms.tariff, hold.billableNj))
     this.#absorb(spend, status, hold.terms)
     return charge
   }
@@ -144,7 +149,7 @@ export class Billing {
     const parts = spend.measure.absorbedParts(terms.tariff)
     if (parts.length === 0) return
     this.#count(spend.measure.absorbedCells)
-    this.#countGpu(spend.measure.absorbedGpu)
+    addByCell(this.#settledGpu, spend.measure.absorbedGpu)
     const receipt = `rcpt_${newIdBody(this.#deps.clock.wallMs())}`
     const charge = this.#compose(spend, {
       operation: 'service.nobody',
@@ -189,10 +194,6 @@ export class Billing {
 
   #count(billed: Billed): void {
     this.#settled = addBilled(this.#settled, billed)
-  }
-
-  #countGpu(billed: Billed): void {
-    this.#settledGpu = addBilled(this.#settledGpu, billed)
   }
 }
 

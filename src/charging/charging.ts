@@ -8,7 +8,7 @@ import { Bag } from '#base/bag.ts'
 import { InvariantError } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import type { Activity } from '#metering/indirect.ts'
-import { addBilled, type Billed } from '#metering/true-up.ts'
+import { addBilled, addByCell, type Billed, type BilledByCell } from '#metering/true-up.ts'
 import { Billing } from './billing.ts'
 import type { ChargingDeps } from './charging-deps.ts'
 import { OpenSpend } from './open-spend.ts'
@@ -37,8 +37,8 @@ export interface Charging {
   readonly spends: Iterable<Pick<OpenSpend, 'receiptId' | 'operation' | 'payer' | 'measured'>>
   /** Running totals of the energy that is billed by tariff; see metering/true-up.ts. Neither ever falls. */
   billed(): Billed
-  /** The same of the time of steps on the GPU. */
-  billedGpu(): Billed
+  /** The same of the time of steps on the GPU, by the cell that steps. */
+  billedGpu(): BilledByCell
   /** Running totals, which never fall: settled requests, and their billed indirect CPU. */
   readonly activity: Activity
 }
@@ -83,9 +83,9 @@ export function createCharging(deps: ChargingDeps): Charging {
       return total
     },
     billedGpu() {
-      let total = billing.settledGpu
-      for (const spend of running) total = addBilled(total, spend.billedGpu)
-      return total
+      const totals = new Map(billing.settledGpu)
+      for (const spend of running) addByCell(totals, spend.billedGpu)
+      return totals
     },
   }
 }

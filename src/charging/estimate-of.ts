@@ -1,5 +1,5 @@
 // The most that a running spend may cost, and how well that is known: for the head of its answer.
-import { LEARNED } from '#contract/ledger/charge.ts'
+import { LEARNED, type EnergyBand } from '#contract/ledger/charge.ts'
 import type { OperationName } from '#contract/operations.ts'
 import { fixedTier } from './compose-charge.ts'
 import type { Hold } from './hold.ts'
@@ -12,20 +12,20 @@ export function estimateOf(
     operation,
     facts,
     learnedPct,
-    usesGpu,
+    gpuKnown,
   }: {
     readonly operation: OperationName
     readonly facts: Served
     /** The band of the energy in shared cells. */
     readonly learnedPct: number
-    readonly usesGpu: boolean
+    /** Method and band of its energy on the GPU, where it used that. */
+    readonly gpuKnown: EnergyBand | undefined
   },
 ): Estimate {
   const node = { method: tariff.method, bandPct: Number(tariff.bandPct) }
   const { upstream = node } = facts
   const learned = { method: LEARNED, bandPct: learnedPct } as const
-  const { gpu = node } = usesGpu ? tariff : {}
-  const { method, bandPct } = [gpu, upstream, learned].reduce(
+  const { method, bandPct } = [gpuKnown ?? node, upstream, learned].reduce(
     (a, b) => (b.bandPct > a.bandPct ? b : a),
     node,
   )

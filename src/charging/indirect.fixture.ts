@@ -249,7 +249,7 @@ export class TestNode {
       this.#all.take(cell, {
         ...NOTHING_BILLED,
         session: `${cell}.1`,
-        gpu: NOTHING_BILLED,
+        gpu: new Map(),
         activity,
       })
     this.#all.divide(new Set(activities.keys()))

@@ -58,14 +58,20 @@ const measuredOf = (measure: Measure, meter: string) =>
       0,
   )
 
-const GPU = { meter: 'm1:gpu', method: 'nvml', bandPct: 7, njPerGpuS: 120_000_000_000n } as const
+const GPU = {
+  meter: 'm1:gpu',
+  method: 'nvml',
+  bandPct: 7,
+  njPerGpuS: 120_000_000_000n,
+  models: new Map(),
+} as const
 
 test('the GPU has a part of its own, behind the node, and no part where it has no meter', () => {
   const measure = new Measure()
   measure.claim({ kind: 'cpu', cell: 'a', cpuNs: 2n * S })
   assert.equal(measure.parts({ ...TARIFF, gpu: GPU }, EXTRA, nj(1n << 100n)).length, 1)
-  measure.claim({ kind: 'cpu', cell: 'a', cpuNs: 2n * S, gpuNs: S / 4n })
-  measure.claim({ kind: 'cpu', cell: 'a', cpuNs: 2n * S, gpuNs: S / 2n })
+  measure.claim({ kind: 'cpu', cell: 'a', cpuNs: 2n * S, gpuNs: S / 4n }, GPU)
+  measure.claim({ kind: 'cpu', cell: 'a', cpuNs: 2n * S, gpuNs: S / 2n }, GPU)
   const parts = measure.parts({ ...TARIFF, gpu: GPU }, EXTRA, nj(1n << 100n))
   assert.deepEqual(
     parts.map((part) => [part.meter, part.method, part.band_pct, part.energy_nj]),
@@ -76,8 +82,10 @@ test('the GPU has a part of its own, behind the node, and no part where it has n
   )
   assert.equal(measure.energy({ ...TARIFF, gpu: GPU }), 67n * S)
   assert.equal(measure.claimedEnergy({ ...TARIFF, gpu: GPU }), 67n * S)
-  assert.equal(measure.energy(TARIFF), 7n * S)
-  assert.equal(measure.parts(TARIFF, EXTRA, nj(1n << 100n)).length, 1)
+  const unmetered = new Measure()
+  unmetered.claim({ kind: 'cpu', cell: 'a', cpuNs: 2n * S, gpuNs: S / 2n })
+  assert.equal(unmetered.energy(TARIFF), 7n * S)
+  assert.equal(unmetered.parts(TARIFF, EXTRA, nj(1n << 100n)).length, 1)
   assert.throws(
     () => measure.claim({ kind: 'cpu', cell: 'a', cpuNs: 2n * S, gpuNs: 1n }),
     InvariantError,
@@ -89,7 +97,7 @@ test('parts with a GPU are min(measured, limit) too, and the bill of the GPU wai
   fc.assert(
     fc.property(amount, amount, amount, amount, (cpuNs, gpuNs, tailNs, limit) => {
       const measure = new Measure()
-      measure.claim({ kind: 'cpu', cell: 'c', cpuNs, gpuNs })
+      measure.claim({ kind: 'cpu', cell: 'c', cpuNs, gpuNs }, GPU)
       const before = measure.parts(tariff, EXTRA, nj(limit))
       const parts = measure.parts(tariff, { ...EXTRA, tailNs }, nj(limit))
       assert.equal(energyOf(before), min(measure.energy(tariff), limit))
@@ -103,12 +111,38 @@ test('parts with a GPU are min(measured, limit) too, and the bill of the GPU wai
 test('absorb() moves the GPU to the operator, to the nanojoule', () => {
   const tariff = { ...TARIFF, gpu: GPU }
   const measure = new Measure()
-  measure.claim({ kind: 'cpu', cell: 'a', cpuNs: 3n, gpuNs: 7n })
+  measure.claim({ kind: 'cpu', cell: 'a', cpuNs: 3n, gpuNs: 7n }, GPU)
   const before = measure.energy(tariff)
   measure.absorb(tariff)
   assert.equal(measure.energy(tariff), 0n)
-  assert.deepEqual(measure.absorbedGpu, { chargedNs: 7n, accruedNj: 840n })
+  assert.deepEqual([...measure.absorbedGpu], [['a', { chargedNs: 7n, accruedNj: 840n }]])
   assert.equal(energyOf(measure.absorbedParts(tariff)), before)
+})
+
+test('time on the GPU costs what the tariff of its model is when it is claimed, with the widest band', () => {
+  const rate = (joules: bigint, bandPct: number) =>
+    ({ method: 'nvml', bandPct, njPerGpuS: joules * S }) as const
+  const claim = (cell: string, gpuNs: bigint) => ({ kind: 'cpu', cell, cpuNs: 0n, gpuNs }) as const
+  const measure = new Measure()
+  measure.claim(claim('a', S), { ...GPU, models: new Map([['a', rate(10n, 4)]]) })
+  measure.claim(claim('a', 3n * S), { ...GPU, models: new Map([['a', rate(30n, 90)]]) })
+  measure.claim(claim('a', 3n * S), { ...GPU, models: new Map([['a', rate(500n, 99)]]) })
+  // Without a tariff of its own.
+  measure.claim(claim('b', S), { ...GPU, models: new Map([['a', rate(30n, 4)]]) })
+  const tariff = { ...TARIFF, gpu: GPU }
+  assert.equal(measure.energy(tariff), 190n * S)
+  assert.deepEqual(measure.billedGpu(tariff, nj(100n * S)), [
+    ['a', { chargedNs: 3n * S, accruedNj: 70n * S }],
+    ['b', { chargedNs: S, accruedNj: 30n * S }],
+  ])
+  assert.deepEqual(measure.billedGpu(tariff, nj(150n * S))[1]?.[1].accruedNj, 80n * S)
+  const [, part] = measure.parts(tariff, EXTRA, nj(1n << 100n))
+  assert.deepEqual(part, {
+    meter: 'm1:gpu',
+    method: 'nvml',
+    band_pct: '90',
+    energy_nj: String(190n * S),
+  })
 })
 
 const min = (a: bigint, b: bigint) => (a < b ? a : b)

@@ -186,7 +186,7 @@ export class OpenSpend implements Spend, Billable, GrowingSpend {
   }
 
   claim(used: Claim): void {
-    this.measure.claim(used)
+    this.#measure(used)
     this.#grow()
   }
 
@@ -205,7 +205,7 @@ export class OpenSpend implements Spend, Billable, GrowingSpend {
 
   finish(used?: Claim): void | Promise<void> {
     this.#isWhole = true
-    if (used !== undefined) this.measure.claim(used)
+    if (used !== undefined) this.#measure(used)
     const measured = this.measured()
     const wished = add(measured, REPLY_NJ)
     const hold = this.#admitted
@@ -232,8 +232,8 @@ export class OpenSpend implements Spend, Billable, GrowingSpend {
     const hold = this.#admitted
     const { indirect } = this.#deps.billing
     const { bandPct } = indirect.of(hold.terms.tariff, operation, this.#causing)
-    const usesGpu = this.measure.gpuNs > 0n
-    return estimateOf(hold, { operation, facts, learnedPct: bandPct, usesGpu })
+    const { gpuKnown } = this.measure
+    return estimateOf(hold, { operation, facts, learnedPct: bandPct, gpuKnown })
   }
 
   get ceilingNj(): Nj {
@@ -329,11 +329,11 @@ export class OpenSpend implements Spend, Billable, GrowingSpend {
     return addBilled(own, this.measure.absorbedCells)
   }
 
-  get billedGpu(): Billed {
+  get billedGpu(): (readonly [cell: string, billed: Billed])[] {
     const hold = this.#paying
-    if (hold === undefined) return NOTHING_BILLED
-    const { gpuNj } = this.measure.billed(hold.terms.tariff, hold.billableNj)
-    return addBilled({ chargedNs: this.measure.gpuNs, accruedNj: gpuNj }, this.measure.absorbedGpu)
+    if (hold === undefined) return []
+    const own = this.measure.billedGpu(hold.terms.tariff, hold.billableNj)
+    return [...own, ...this.measure.absorbedGpu]
   }
 
   /** The most that it can be billed for the CPU that it causes in shared cells. */
@@ -359,6 +359,10 @@ export class OpenSpend implements Spend, Billable, GrowingSpend {
 
   isHeldBy(hold: Hold): boolean {
     return this.#hold === hold
+  }
+
+  #measure(used: Claim): void {
+    this.measure.claim(used, this.#deps.billing.lastTerms().tariff.gpu)
   }
 
   #grow(): void {

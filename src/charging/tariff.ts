@@ -19,18 +19,26 @@ export type Tariff = {
   readonly indirect: IndirectRates
 }
 
-/** The price of the time in which steps of a request run on the GPU. */
-export type GpuTariff = EnergyBand & {
+/** Dynamic energy of the cards per second of steps, PUE included. */
+export type GpuRate = EnergyBand & { readonly njPerGpuS: bigint }
+
+/** The price of the time in which steps of a request run on the GPU; the rate is that of a model without its own. */
+export type GpuTariff = GpuRate & {
   readonly meter: string
-  /** Dynamic energy of the cards per second of steps, PUE included. */
-  readonly njPerGpuS: bigint
+  /** Each model has the name of its cell. */
+  readonly models: ReadonlyMap<string, GpuRate>
 }
 
-export type GpuTariffBody = {
-  readonly meter: string
+export type GpuRateBody = {
   readonly method: EnergyMethod
   readonly band_pct: string
   readonly nj_per_gpu_s: string
+}
+
+export type GpuTariffBody = GpuRateBody & {
+  readonly meter: string
+  /** Absent in the tariff of an earlier version, until the meter publishes its own. */
+  readonly models?: Readonly<Record<string, GpuRateBody>>
 }
 
 /** The body as it is stored in the table `tariffs`. */
@@ -73,6 +81,11 @@ export function readTariff(body: unknown): Tariff {
 
 const gpuTariffOf = (raw: GpuTariffBody): GpuTariff => ({
   meter: raw.meter,
+  ...gpuRateOf(raw),
+  models: new Map(Object.entries(raw.models ?? {}).map(([cell, rate]) => [cell, gpuRateOf(rate)])),
+})
+
+const gpuRateOf = (raw: GpuRateBody): GpuRate => ({
   method: raw.method,
   bandPct: Number(raw.band_pct),
   njPerGpuS: BigInt(raw.nj_per_gpu_s),

@@ -4,17 +4,31 @@ import type { Clock } from '#base/clock.ts'
 import { invariant } from '#base/errors.ts'
 import { add, nj, withPue } from '#base/units.ts'
 import type { EnergyBand } from '#contract/ledger/charge.ts'
-import { createIntervals, type CellReading } from './interval.ts'
+import { createModelPricing } from './gpu/model-pricing.ts'
+import { createIntervals, type CellReading, type Interval } from './interval.ts'
 import { energyOfPower } from './power.ts'
+import { createPricing, type Pricing } from './pricing.ts'
 import type { CpuModel } from './sources/model.ts'
-import { sensorBand, createSensors, type IdleFrom } from './sources/sensors.ts'
+import { sensorBand, createSensors, type IdleFrom, type Measured } from './sources/sensors.ts'
 import type { MeterSource } from './sources/source.ts'
 import { statusOf, type MeterStatus, type MeterTotals } from './status.ts'
-import { createTariff } from './tariff.ts'
-import { createTrueUp, type Billed } from './true-up.ts'
+import type { TariffDeps } from './tariff.ts'
+import type { Billed, BilledByCell } from './true-up.ts'
 import { splitReading, type MeterWindow } from './window.ts'
 
-export type NodeMeterDeps = {
+export type NodeMeterDeps = MachineDeps &
+  (
+    | {
+        /** Totals of the energy that is billed by one tariff, for the true-up. */
+        readonly billed: () => Billed
+      }
+    | {
+        /** The same of each cell: cells have tariffs of their own. */
+        readonly billedByCell: () => BilledByCell
+      }
+  )
+
+type MachineDeps = {
   /** The meter's name in windows and on receipts. */
   readonly meter: string
   /** Stands in whenever no sensor can be believed. */
@@ -25,8 +39,6 @@ export type NodeMeterDeps = {
   readonly busyNs: () => bigint
   /** Every metered cell of now. Keep a stopped cell in the list until one more window has closed. */
   readonly cells: () => readonly CellReading[]
-  /** Totals of the energy that is billed by tariff, for the true-up. */
-  readonly billed: () => Billed
   /** Overhead of the building in thousandths; 1000 = none. */
   readonly pueMilli: bigint
   readonly clock: Clock
@@ -39,6 +51,8 @@ export interface NodeMeter {
   readonly tariffNjPerCpuS: bigint
   /** Method of that figure; may differ from the last window's. */
   readonly tariffKnown: EnergyBand
+  /** The tariffs of cells that have one of their own, and that of the others. */
+  readonly tariffs: Pick<Pricing, 'cells' | 'others'>
   status(): MeterStatus
   close(): Promise<void>
 }
@@ -46,8 +60,7 @@ export interface NodeMeter {
 export function createNodeMeter(deps: NodeMeterDeps): NodeMeter {
   const { meter, model, pueMilli } = deps
   const sensors = createSensors(deps)
-  const tariff = createTariff(tariffDepsOf(model, pueMilli))
-  const trueUp = createTrueUp(deps.billed)
+  const pricing = pricingOf(deps)
   const nextInterval = createIntervals({ ...deps, cpus: model.cpus })
   let last: MeterWindow | undefined
   let totals: MeterTotals = { windows: 0, fallbacks: 0, readingNj: nj(0n) }
@@ -57,34 +70,10 @@ export function createNodeMeter(deps: NodeMeterDeps): NodeMeter {
   const window = async (signal?: AbortSignal): Promise<MeterWindow> => {
     const measure = await sensors.read(signal)
     const interval = nextInterval()
-    const { elapsedNs } = interval
-    const { idle, errorNj, bandPct, ...reading } = measure(interval)
-    const measured = { ...reading, bandPct: sensorBand(reading.readingNj, bandPct, errorNj) }
-    idleFrom = idle.from
-    const idleDrawNj = withPue(energyOfPower(idle.milliwatts, elapsedNs), pueMilli)
-    const split = splitReading({ ...interval, ...measured, idleDrawNj })
-    const { trueUpNj, ...billed } = trueUp.close(split)
-    tariff.observe({
-      ...interval,
-      ...split,
-      method: measured.method,
-      // Requests pay by the dynamic part alone: the whole error is an error of that part.
-      bandPct: sensorBand(split.dynamicNj, bandPct, errorNj),
-      ...billed,
-      trueUpNj,
-      proportional: measured.method === 'model' && model.linear,
-    })
-    const { dynamicNj: _, ...parts } = split
-    return {
-      meter,
-      k: nextSecond(last, deps.clock),
-      elapsedNs,
-      pueMilli,
-      ...measured,
-      ...parts,
-      ...billed,
-      tariffNjPerCpuS: tariff.njPerCpuS,
-    }
+    const measured = measure(interval)
+    idleFrom = measured.idle.from
+    const k = nextSecond(last, deps.clock)
+    return { meter, k, pueMilli, ...priced(pricing, { ...deps, interval, measured }) }
   }
   return {
     async closeWindow(signal) {
@@ -103,21 +92,64 @@ export function createNodeMeter(deps: NodeMeterDeps): NodeMeter {
       return last
     },
     get tariffNjPerCpuS() {
-      return tariff.njPerCpuS
+      return pricing.njPerCpuS
     },
     get tariffKnown() {
-      return tariff.known
+      return pricing.known
     },
-    status: () =>
-      statusOf({ meter, last, idleFrom, model, pueMilli, tariff, trueUp: trueUp.totals, totals }),
+    tariffs: pricing,
+    status: () => statusOf({ meter, last, idleFrom, model, pueMilli, pricing, totals }),
     close: sensors.close,
   }
+}
+
+/** The reading of an interval: split, and closed for the tariff. */
+function priced(
+  pricing: Pricing,
+  about: Pick<MachineDeps, 'model' | 'pueMilli'> & {
+    readonly interval: Interval
+    readonly measured: Measured
+  },
+): Omit<MeterWindow, 'meter' | 'k' | 'pueMilli'> {
+  const { model, pueMilli, interval } = about
+  const { idle, errorNj, bandPct, ...reading } = about.measured
+  const { elapsedNs } = interval
+  const { weigh } = pricing
+  const measured = { ...reading, bandPct: sensorBand(reading.readingNj, bandPct, errorNj) }
+  const unsplit = {
+    ...interval,
+    errorNj: errorNj ?? 0n,
+    proportional: measured.method === 'model' && model.linear,
+  }
+  const split = splitReading({
+    ...interval,
+    ...measured,
+    idleDrawNj: withPue(energyOfPower(idle.milliwatts, elapsedNs), pueMilli),
+    weigh: weigh === undefined ? undefined : (ofCells) => weigh(unsplit, ofCells),
+  })
+  const { chargedNs, accruedNj } = pricing.close({
+    ...unsplit,
+    ...split,
+    method: measured.method,
+    // Requests pay by the dynamic part alone: the whole error is an error of that part.
+    bandPct: sensorBand(split.dynamicNj, bandPct, errorNj),
+  })
+  const { dynamicNj: _, ...parts } = split
+  const { njPerCpuS: tariffNjPerCpuS } = pricing
+  return { elapsedNs, ...measured, ...parts, chargedNs, accruedNj, tariffNjPerCpuS }
+}
+
+function pricingOf(deps: NodeMeterDeps): Pricing {
+  const tariffDeps = tariffDepsOf(deps.model, deps.pueMilli)
+  return 'billedByCell' in deps
+    ? createModelPricing({ ...deps, ...tariffDeps })
+    : createPricing({ ...deps, ...tariffDeps })
 }
 
 function tariffDepsOf(
   { njPerCpuS, njPerCpuSRange, bandPct }: CpuModel,
   pueMilli: bigint,
-): Parameters<typeof createTariff>[0] {
+): TariffDeps {
   const rate = (figure: bigint) => withPue(nj(figure), pueMilli)
   const deps = { modelNjPerCpuS: rate(njPerCpuS), modelBandPct: bandPct }
   if (njPerCpuSRange === undefined) return deps

@@ -2,10 +2,9 @@
 import { add, printDecimal, type Nj } from '#base/units.ts'
 import type { ControlAnswer } from '#contract/control.ts'
 import { powerOf } from './power.ts'
+import type { CellTariff, Pricing } from './pricing.ts'
 import type { CpuModel } from './sources/model.ts'
 import type { IdleFrom } from './sources/sensors.ts'
-import type { TariffMeter } from './tariff.ts'
-import type { TrueUpTotals } from './true-up.ts'
 import type { Share, MeterWindow } from './window.ts'
 
 /** Without the parts that the node adds. */
@@ -24,17 +23,17 @@ export function statusOf(meter: {
   readonly idleFrom: IdleFrom
   readonly model: CpuModel
   readonly pueMilli: bigint
-  readonly tariff: TariffMeter
-  readonly trueUp: TrueUpTotals
+  readonly pricing: Pricing
   readonly totals: MeterTotals
 }): MeterStatus {
-  const { last, model, tariff, trueUp, totals } = meter
+  const { last, model, pricing, totals } = meter
+  const { totals: trueUp } = pricing
   return {
     meter: meter.meter,
-    ...(last === undefined ? {} : { now: nowOf(last, meter.idleFrom) }),
+    ...(last === undefined ? {} : { now: nowOf(last, meter) }),
     model: { basis: model.basis, band_pct: String(model.bandPct), cpus: String(model.cpus) },
     pue: printDecimal(meter.pueMilli, 3),
-    tariff_j_per_cpu_s: printDecimal(tariff.njPerCpuS, 9),
+    tariff_j_per_cpu_s: printDecimal(pricing.njPerCpuS, 9),
     windows: String(totals.windows),
     windows_fallback: String(totals.fallbacks),
     reading_nj: String(totals.readingNj),
@@ -42,12 +41,15 @@ export function statusOf(meter: {
       accrued_nj: String(trueUp.accruedNj),
       share_nj: String(trueUp.shareNj),
       true_up_nj: String(trueUp.trueUpNj),
-      carried_nj: String(tariff.carriedNj),
+      carried_nj: String(pricing.carriedNj),
     },
   }
 }
 
-const nowOf = (window: MeterWindow, idleFrom: IdleFrom): NonNullable<MeterStatus['now']> => ({
+const nowOf = (
+  window: MeterWindow,
+  { idleFrom, pricing }: { readonly idleFrom: IdleFrom; readonly pricing: Pricing },
+): NonNullable<MeterStatus['now']> => ({
   k: String(window.k),
   method: window.method,
   band_pct: String(window.bandPct),
@@ -65,8 +67,12 @@ const nowOf = (window: MeterWindow, idleFrom: IdleFrom): NonNullable<MeterStatus
     payer: share.payer.kind === 'account' ? share.payer.account : share.payer.kind,
     watts: watts(energyOf(share), window),
     idle_watts: watts(share.idleNj, window),
+    ...tariffOf(pricing.cells.get(share.name)),
   })),
 })
+
+const tariffOf = (tariff: CellTariff | undefined) =>
+  tariff === undefined ? {} : { tariff_j_per_cpu_s: printDecimal(tariff.njPerCpuS, 9) }
 
 const energyOf = (share: Share): Nj => add(share.dynamicNj, share.idleNj)
 const watts = (energy: Nj, window: MeterWindow) =>

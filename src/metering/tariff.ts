@@ -47,13 +47,28 @@ const BOOT_WEIGHT_NS = NS_PER_S / 10n
 // A method with less of the average's CPU time than this is not named.
 const NAMED_PERCENT = 1n
 
-/** A tariff that starts at the model's nJ per CPU-second, and stays within the range: by default [0.2, 5] × that. */
-export function createTariff(deps: {
+export type TariffDeps = {
   readonly modelNjPerCpuS: bigint
   readonly modelBandPct: number
   readonly range?: readonly [least: bigint, most: bigint]
-}): TariffMeter {
-  const model = { method: 'model', bandPct: deps.modelBandPct } as const
+}
+
+/** Method and band of a tariff before any reading. */
+export const modelKnown = ({ modelBandPct }: Pick<TariffDeps, 'modelBandPct'>): EnergyBand => ({
+  method: 'model',
+  bandPct: modelBandPct,
+})
+
+/** The window says what a CPU-second costs. */
+export const isBusyEnough = ({
+  busyNs,
+  capacityNs,
+}: Pick<Observation, 'busyNs' | 'capacityNs'>): boolean =>
+  busyNs > 0n && busyNs * 1000n >= capacityNs * BUSY_LEAST_PERMILLE
+
+/** A tariff that starts at the model's nJ per CPU-second, and stays within the range: by default [0.2, 5] × that. */
+export function createTariff(deps: TariffDeps): TariffMeter {
+  const model = modelKnown(deps)
   const { modelNjPerCpuS, range = [modelNjPerCpuS / 5n, modelNjPerCpuS * 5n] } = deps
   const [lowest, highest] = range
   // Energy and time are averaged apart: their quotient is then weighted by CPU time, as bills are.
@@ -109,8 +124,7 @@ export function createTariff(deps: {
       // sensor: work that was admitted at the sensor's rate can then be billed too much.
       follows ||= !window.proportional
       if (!follows || window.elapsedNs <= 0n) return
-      if (window.busyNs * 1000n >= window.capacityNs * BUSY_LEAST_PERMILLE && window.busyNs > 0n)
-        learn(window)
+      if (isBusyEnough(window)) learn(window)
       expect((window.chargedNs * NS_PER_S) / window.elapsedNs)
       // Under-billing is the operator's and is never carried: it must not be billed to later requests.
       carried = carried + window.trueUpNj > 0n ? carried + window.trueUpNj : 0n

@@ -25,6 +25,30 @@ export const addBilled = (a: Billed, b: Billed): Billed => ({
   accruedNj: add(a.accruedNj, b.accruedNj),
 })
 
+/** The bills of the time between. */
+export const billedSince = (now: Billed, before: Billed): Billed => ({
+  chargedNs: now.chargedNs - before.chargedNs,
+  accruedNj: subtract(now.accruedNj, before.accruedNj),
+})
+
+/** Bills by cell. */
+export type BilledByCell = ReadonlyMap<string, Billed>
+
+/** Further cells are counted together, under no name. */
+const CELLS_MAX = 256
+const OTHERS = ''
+
+/** Adds bills to the totals of their cells. */
+export function addByCell(
+  totals: Map<string, Billed>,
+  more: Iterable<readonly [cell: string, billed: Billed]>,
+): void {
+  for (const [name, billed] of more) {
+    const cell = totals.has(name) || totals.size < CELLS_MAX ? name : OTHERS
+    totals.set(cell, addBilled(totals.get(cell) ?? NOTHING_BILLED, billed))
+  }
+}
+
 export type TrueUpTotals = {
   readonly accruedNj: Nj
   /** The same CPU time's part of the dynamic energy of the windows it ran in. */
@@ -42,27 +66,42 @@ export interface TrueUp {
   close(split: Pick<Split, 'dynamicNj' | 'busyNs'>): TrueUpOfWindow
 }
 
+export const NO_TRUE_UP: TrueUpTotals = {
+  accruedNj: nj(0n),
+  shareNj: nj(0n),
+  trueUpNj: nj(0n),
+}
+
+/** The true-up of bills since the window before, of work that took this part of a window. */
+export function trueUpOf(
+  { chargedNs, accruedNj }: Billed,
+  { dynamicNj, busyNs }: Pick<Split, 'dynamicNj' | 'busyNs'>,
+): TrueUpTotals {
+  const shareNj = nj(busyNs === 0n ? 0n : (chargedNs * dynamicNj) / busyNs)
+  return { accruedNj, shareNj, trueUpNj: subtract(accruedNj, shareNj) }
+}
+
+export const addTrueUp = (a: TrueUpTotals, b: TrueUpTotals): TrueUpTotals => ({
+  accruedNj: add(a.accruedNj, b.accruedNj),
+  shareNj: add(a.shareNj, b.shareNj),
+  trueUpNj: add(a.trueUpNj, b.trueUpNj),
+})
+
 /** Counts from now: what was billed before this meter began has no window here. */
 export function createTrueUp(billed: () => Billed): TrueUp {
   let seen = billed()
-  let totals: TrueUpTotals = { accruedNj: nj(0n), shareNj: nj(0n), trueUpNj: nj(0n) }
+  let totals = NO_TRUE_UP
   return {
     get totals() {
       return totals
     },
-    close({ dynamicNj, busyNs }) {
+    close(split) {
       const now = billed()
-      const chargedNs = now.chargedNs - seen.chargedNs
-      const accruedNj = subtract(now.accruedNj, seen.accruedNj)
+      const more = billedSince(now, seen)
       seen = now
-      const shareNj = nj(busyNs === 0n ? 0n : (chargedNs * dynamicNj) / busyNs)
-      const trueUpNj = subtract(accruedNj, shareNj)
-      totals = {
-        accruedNj: add(totals.accruedNj, accruedNj),
-        shareNj: add(totals.shareNj, shareNj),
-        trueUpNj: add(totals.trueUpNj, trueUpNj),
-      }
-      return { chargedNs, accruedNj, trueUpNj }
+      const trueUp = trueUpOf(more, split)
+      totals = addTrueUp(totals, trueUp)
+      return { ...more, trueUpNj: trueUp.trueUpNj }
     },
   }
 }

@@ -68,7 +68,8 @@ export type Split = {
 /**
  * Splits a reading. The idle part (at most the reading) goes to those who reserve memory, rounded down to the
  * nanojoule, and its remainder to the operator. The dynamic part is split by CPU time, by largest remainder; the
- * unattributed part of the machine's busy time is the operator's. Σ shares = reading exactly.
+ * unattributed part of the machine's busy time is the operator's. Where `weigh` is given, the part of the
+ * cells is split by its weights. Σ shares = reading exactly.
  */
 export function splitReading(options: {
   readonly readingNj: Nj
@@ -76,18 +77,25 @@ export function splitReading(options: {
   readonly idleDrawNj: Nj
   readonly busyNs: bigint
   readonly cells: readonly CellUse[]
+  /** The weights of the cells in the energy that their time took together; above zero where a cell has time. */
+  readonly weigh?: ((ofCells: EnergyOfTime) => readonly bigint[]) | undefined
 }): Split {
-  const { readingNj, cells } = options
+  const { readingNj, cells, weigh } = options
   const idleNj = smaller(readingNj, options.idleDrawNj)
   const dynamicNj = subtract(readingNj, idleNj)
   const attributedNs = cells.reduce((total, cell) => total + cell.cpuNs, 0n)
   const busyNs = attributedNs > options.busyNs ? attributedNs : options.busyNs
-  const byCpu = divide(dynamicNj, [...cells.map((cell) => cell.cpuNs), busyNs - attributedNs])
+  const restNs = busyNs - attributedNs
+  const ofCells = { dynamicNj: nj(partOf(dynamicNj, attributedNs, busyNs)), busyNs: attributedNs }
+  const byCpu =
+    weigh === undefined
+      ? divide(dynamicNj, [...cells.map((cell) => cell.cpuNs), restNs])
+      : [
+          ...splitByWeight(ofCells.dynamicNj, weigh(ofCells)),
+          subtract(dynamicNj, ofCells.dynamicNj),
+        ]
   const byReserve = splitIdle(idleNj, cells)
-  const owners: CellUse[] = [
-    ...cells,
-    { name: REST, payer: { kind: 'operator' }, cpuNs: busyNs - attributedNs },
-  ]
+  const owners: CellUse[] = [...cells, { name: REST, payer: { kind: 'operator' }, cpuNs: restNs }]
   const shares = owners.map((owner, index) => ({
     name: owner.name,
     payer: owner.payer,
@@ -96,9 +104,15 @@ export function splitReading(options: {
     idleNj: nj(byReserve[index] ?? 0n),
   }))
   invariant(sumOfShares(shares) === readingNj, 'a window must split into exactly its reading')
-  const njPerCpuS = busyNs === 0n ? 0n : (dynamicNj * NS_PER_S) / busyNs
+  const njPerCpuS = partOf(dynamicNj, NS_PER_S, busyNs)
   return { idleNj, dynamicNj, busyNs, njPerCpuS, shares }
 }
+
+/** Energy that work added, and the time of that work. */
+export type EnergyOfTime = Pick<Split, 'dynamicNj' | 'busyNs'>
+
+const partOf = (energy: Nj, ns: bigint, ofNs: bigint): bigint =>
+  ofNs === 0n ? 0n : (energy * ns) / ofNs
 
 /** Σ of all shares, which is the reading. */
 export const sumOfShares = (shares: readonly Share[]): Nj =>

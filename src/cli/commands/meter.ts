@@ -84,11 +84,16 @@ function gpuLines({
   if (now === undefined) return []
   return [
     `GPU: ${now.watts} W now, of which ${now.idle_watts} W idle; ${model.basis}`,
-    `method ${now.method}, band ±${now.band_pct} %, tariff ${tariff} J per second of steps`,
+    `method ${now.method}, band ±${now.band_pct} %, mean tariff ${tariff} J per second of steps`,
     ...(now.fallback === undefined ? [] : [`a guess stands in: ${now.fallback}`]),
     table(
-      ['CELL', 'PAYER', 'WATTS OF THE GPU'],
-      now.split.map((share) => [share.name, share.payer, share.watts]),
+      ['CELL', 'PAYER', 'WATTS OF THE GPU', 'J PER SECOND OF STEPS'],
+      now.split.map((share) => [
+        share.name,
+        share.payer,
+        share.watts,
+        share.tariff_j_per_cpu_s ?? '',
+      ]),
     ),
     trueUpLine('true-up of the GPU', trueUp),
   ]

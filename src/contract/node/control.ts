@@ -128,6 +128,8 @@ const meterNow = z.strictObject({
         watts: z.string(),
         /** The part of the watts that is idle power. */
         idle_watts: z.string(),
+        /** A model on the GPU has a tariff of its own: joules for a second of its steps. */
+        tariff_j_per_cpu_s: z.string().optional(),
       }),
     )
     .readonly(),

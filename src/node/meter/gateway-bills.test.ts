@@ -7,7 +7,7 @@ const bill = (session: string, chargedNs: bigint, accrued: bigint) => ({
   session,
   chargedNs,
   accruedNj: nj(accrued),
-  gpu: { chargedNs: 2n * chargedNs, accruedNj: nj(3n * accrued) },
+  gpu: new Map([['model-a', { chargedNs: 2n * chargedNs, accruedNj: nj(3n * accrued) }]]),
   activity: {
     operations: new Map([
       ['chat.create', { requests: Number(chargedNs), ownNs: 2 * Number(chargedNs) }],
@@ -26,7 +26,7 @@ test('the bills of a gateway are its newest figures, those of a node the sum', (
   bills.take('gw-2', bill('gw-2.1', 1n, 5n))
   bills.take('gw-1', bill('gw-1.1', 20n, 150n))
   assert.deepEqual(bills.total(), { chargedNs: 21n, accruedNj: 155n })
-  assert.deepEqual(bills.totalGpu(), { chargedNs: 42n, accruedNj: 465n })
+  assert.deepEqual([...bills.totalGpu()], [['model-a', { chargedNs: 42n, accruedNj: 465n }]])
 })
 
 test('a gateway that is killed again and again keeps what its lives billed', () => {
@@ -41,7 +41,7 @@ test('a gateway that is killed again and again keeps what its lives billed', () 
     }
   }
   assert.deepEqual(before, { chargedNs: 270n, accruedNj: 2700n })
-  assert.deepEqual(bills.totalGpu(), { chargedNs: 540n, accruedNj: 8100n })
+  assert.deepEqual([...bills.totalGpu()], [['model-a', { chargedNs: 540n, accruedNj: 8100n }]])
   assert.deepEqual(bills.activity(), {
     operations: new Map([['chat.create', { requests: 270, ownNs: 540 }]]),
     activeSeconds: 30,

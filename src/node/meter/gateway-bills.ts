@@ -4,30 +4,29 @@ import { nj } from '#base/units.ts'
 import type { Charging } from '#charging/charging.ts'
 import { addActivity, NO_ACTIVITY, type Activity, type OperationUsage } from '#metering/indirect.ts'
 import { isUnit } from '#metering/indirect-part.ts'
-import { addBilled, NOTHING_BILLED, type Billed } from '#metering/true-up.ts'
+import {
+  addBilled,
+  addByCell,
+  NOTHING_BILLED,
+  type Billed,
+  type BilledByCell,
+} from '#metering/true-up.ts'
 import { askCells, type AskCellsDeps } from './ask-cells.ts'
 
 /** The bill of one life of a gateway. */
 export type GatewayBill = Billed & {
   readonly session: string
   readonly activity: Activity
-  /** The time of steps on the GPU, and its energy. */
-  readonly gpu: Billed
+  /** The time of steps on the GPU, and its energy, by cell. */
+  readonly gpu: BilledByCell
 }
 
 /** The page of a gateway's inside that says so. */
 export const BILLED_PAGE = '/billed'
 
-type BilledTexts =
-  | 'session'
-  | 'chargedNs'
-  | 'accruedNj'
-  | 'gpuNs'
-  | 'gpuNj'
-  | 'rateNs'
-  | 'indirectNs'
-  | 'aheadNs'
+type BilledTexts = 'session' | 'chargedNs' | 'accruedNj' | 'rateNs' | 'indirectNs' | 'aheadNs'
 type BilledPage = Readonly<Record<BilledTexts, string>> & {
+  readonly gpu: Readonly<Record<string, { readonly ns: string; readonly nj: string }>>
   readonly activeSeconds: number
   readonly operations: Readonly<Record<string, OperationUsage>>
 }
@@ -37,14 +36,17 @@ export function billedPage(
   charging: Pick<Charging, 'billed' | 'billedGpu' | 'activity'>,
 ): BilledPage {
   const { chargedNs, accruedNj } = charging.billed()
-  const gpu = charging.billedGpu()
   const { operations, activeSeconds, ...activity } = charging.activity
   return {
     session,
     chargedNs: String(chargedNs),
     accruedNj: String(accruedNj),
-    gpuNs: String(gpu.chargedNs),
-    gpuNj: String(gpu.accruedNj),
+    gpu: Object.fromEntries(
+      [...charging.billedGpu()].map(([cell, billed]) => [
+        cell,
+        { ns: String(billed.chargedNs), nj: String(billed.accruedNj) },
+      ]),
+    ),
     rateNs: String(activity.rateNs),
     indirectNs: String(activity.indirectNs),
     aheadNs: String(activity.aheadNs),
@@ -61,7 +63,7 @@ export interface Bills {
   /** The sum over all lives of all gateways; it never falls. */
   total(): Billed
   /** The same of the GPU. */
-  totalGpu(): Billed
+  totalGpu(): BilledByCell
   /** The same of settled requests. */
   activity(): Activity
   /**
@@ -82,20 +84,24 @@ export function createBills(): Bills {
   /** Settled requests of sessions: at the division before, and of the last windows. */
   let recent = new Map<string, { readonly settled: number; readonly weight: number }>()
   let ended = NOTHING_BILLED
-  let endedGpu = NOTHING_BILLED
+  const endedGpu = new Map<string, Billed>()
   let endedActivity = NO_ACTIVITY
   return {
     take(cell, bill) {
       const before = lives.get(cell)
       if (before !== undefined && before.session !== bill.session) {
         ended = addBilled(ended, before)
-        endedGpu = addBilled(endedGpu, before.gpu)
+        addByCell(endedGpu, before.gpu)
         endedActivity = addActivity(endedActivity, before.activity)
       }
       lives.set(cell, bill)
     },
     total: () => lives.values().reduce(addBilled, ended),
-    totalGpu: () => lives.values().reduce((sum, { gpu }) => addBilled(sum, gpu), endedGpu),
+    totalGpu() {
+      const totals = new Map(endedGpu)
+      for (const { gpu } of lives.values()) addByCell(totals, gpu)
+      return totals
+    },
     divide(cells) {
       const present = [...lives].filter(([cell]) => cells.has(cell)).map(([, bill]) => bill)
       const news = present.map(({ session, activity }) => {
@@ -158,13 +164,18 @@ export async function askGateways({
 }
 
 function billOf(answer: unknown): GatewayBill {
-  const { session, chargedNs, accruedNj, gpuNs, gpuNj, activeSeconds, operations, ...page } =
+  const { session, chargedNs, accruedNj, gpu, activeSeconds, operations, ...page } =
     answer as BilledPage
   return {
     session,
     chargedNs: BigInt(chargedNs),
     accruedNj: nj(BigInt(accruedNj)),
-    gpu: { chargedNs: BigInt(gpuNs), accruedNj: nj(BigInt(gpuNj)) },
+    gpu: new Map(
+      Object.entries(gpu).map(([cell, billed]) => [
+        cell,
+        { chargedNs: BigInt(billed.ns), accruedNj: nj(BigInt(billed.nj)) },
+      ]),
+    ),
     activity: {
       operations: new Map(Object.entries(operations)),
       activeSeconds,

@@ -4,16 +4,17 @@ import { systemClock } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { Cells } from '#cells/cell.ts'
-import type { GpuTariffBody } from '#charging/tariff.ts'
+import type { GpuRateBody, GpuTariffBody } from '#charging/tariff.ts'
 import type { Config } from '#config/config.ts'
 import { toolEnvironment } from '#config/env.ts'
 import { gpuMeterOf } from '#contract/ledger/charge.ts'
 import { createGpuModel } from '#metering/gpu/gpu-model.ts'
 import { openNvidiaSmi, type GpuSource, type NvidiaSmiOptions } from '#metering/gpu/nvidia-smi.ts'
 import { createNodeMeter } from '#metering/node-meter.ts'
+import type { CellTariff } from '#metering/pricing.ts'
 import type { MeterSource } from '#metering/sources/source.ts'
 import type { MeterStatus } from '#metering/status.ts'
-import type { Billed } from '#metering/true-up.ts'
+import type { BilledByCell } from '#metering/true-up.ts'
 import type { MeterWindow } from '#metering/window.ts'
 import type { Ask } from '#node/cell-specs.ts'
 import { askGpuTime, createGpuTime } from './gpu-time.ts'
@@ -61,7 +62,7 @@ export function createGpuMeter(
     sources: [source],
     busyNs: () => source.busyNs(),
     cells: gpuTime.read,
-    billed: deps.billed,
+    billedByCell: deps.billedByCell,
     pueMilli,
     clock: systemClock,
   })
@@ -75,19 +76,26 @@ export function createGpuMeter(
     closeWindow: (signal) => meter.closeWindow(signal),
     tariff: () => ({
       meter: name,
-      method: meter.tariffKnown.method,
-      band_pct: String(meter.tariffKnown.bandPct),
-      nj_per_gpu_s: meter.tariffNjPerCpuS.toString(),
+      ...rateOf(meter.tariffs.others),
+      models: Object.fromEntries(
+        [...meter.tariffs.cells].map(([cell, tariff]) => [cell, rateOf(tariff)]),
+      ),
     }),
     status: () => meter.status(),
   }
 }
 
+const rateOf = ({ njPerCpuS, known }: CellTariff): GpuRateBody => ({
+  method: known.method,
+  band_pct: String(known.bandPct),
+  nj_per_gpu_s: njPerCpuS.toString(),
+})
+
 type GpuMeterDeps = {
   /** Name of the node's meter. */
   readonly meter: string
   readonly cells: Pick<Cells, 'list'>
-  readonly billed: () => Billed
+  readonly billedByCell: () => BilledByCell
   readonly pueMilli: bigint
   readonly ask: Ask
   readonly log: Logger

@@ -185,6 +185,7 @@ test('ERGON_GPU without a plug is metered by nvidia-smi, with windows and a tari
     method: 'model',
     bandPct: 100,
     njPerGpuS: 15_236_000_000n,
+    models: new Map(),
   })
   assert.match(meter.status().gpu?.model.basis ?? '', /NVIDIA H200, driver 580.159.04/)
 })

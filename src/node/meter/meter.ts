@@ -108,7 +108,7 @@ export async function createMeter(deps: {
   const gpu = createGpuMeter(gpuSource, {
     meter: name,
     cells,
-    billed: bills.totalGpu,
+    billedByCell: bills.totalGpu,
     pueMilli: config.pueMilli,
     ask: asking.ask,
     log,

@@ -9,7 +9,6 @@ import { createLogger } from '#base/log.ts'
 import { readSettings } from '#config/config.ts'
 import { nodeFacts } from '#contract/operator/operator.ts'
 import { cardLine } from '#metering/gpu/gpu-record.fixture.ts'
-import { NOTHING_BILLED } from '#metering/true-up.ts'
 import { createGpuMeter, openGpuSource } from '#node/meter/gpu.ts'
 import type { MeterStatus } from '#metering/status.ts'
 import { nodeFactsOf } from './node-facts.ts'
@@ -56,7 +55,7 @@ test('a card has its name, its power, its idle power and its method', async (t) 
   const meter = createGpuMeter(source, {
     meter: 'node',
     cells: { list: () => [] },
-    billed: () => NOTHING_BILLED,
+    billedByCell: () => new Map(),
     pueMilli: 1000n,
     ask: () => Promise.reject(new TypeError('nobody is asked')),
     log,

@@ -27,7 +27,11 @@ export function Gpu({ gpu }: { readonly gpu: GpuFacts }) {
             ['Billed', power(billed), `${share(billed, watts)} of its power`],
             ['Idle', power(idle), 'drawn anyway, the operator’s'],
             ['Busy', Number(gpu.busy_cpus).toFixed(2), `of ${cardsOf(gpu)}`],
-            ['Tariff', energyShort(njPerS(gpu.tariff_j_per_cpu_s)), 'for a second of steps'],
+            [
+              'Tariff',
+              energyShort(njPerS(gpu.tariff_j_per_cpu_s)),
+              'for a second of steps, on average',
+            ],
           ]}
         />
         <Table
