@@ -121,6 +121,7 @@ export const DIRECTIONS: Record<string, readonly string[]> = {
     'config',
     'state',
     'cells',
+    'identity',
     'charging',
     'node',
     'resources',

@@ -1,5 +1,6 @@
 // Limits: functions.
 import * as functions from '#contract/functions/function-limits.ts'
+import { HOSTS_MAX } from '#contract/resources/host-limits.ts'
 import { ROUTED_REQUESTS_MAX } from '#ingress/turns.ts'
 import { bytes, code, count, words, type LimitSection } from './limit.ts'
 
@@ -7,6 +8,7 @@ export const FUNCTIONS: LimitSection = {
   title: 'Functions',
   limits: [
     ['functions of an account', count(functions.FUNCTIONS_MAX), code('too_many_functions')],
+    ['host names of a function', count(HOSTS_MAX), code('invalid_request')],
     [
       'code, bundled',
       `${count(functions.FUNCTION_SOURCE_MAX)} characters`,

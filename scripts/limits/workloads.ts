@@ -1,6 +1,7 @@
 // Limits: workloads.
 import { COMMAND_BYTES_MAX } from '#cells/launch.ts'
 import { ROOT_ENTRIES_MAX } from '#cells/root/plan.ts'
+import { HOSTS_MAX } from '#contract/resources/host-limits.ts'
 import { LAYERS_MAX } from '#contract/workloads/images.ts'
 import { REGISTRY_PASSWORDS_MAX } from '#contract/workloads/registry-limits.ts'
 import * as workloads from '#contract/workloads/workload-limits.ts'
@@ -74,7 +75,7 @@ export const WORKLOADS: LimitSection = {
       bytes(COMMAND_BYTES_MAX),
       words('the version fails'),
     ],
-    ['host names of a workload', count(workloads.WORKLOAD_HOSTS_MAX), code('invalid_request')],
+    ['host names of a workload', count(HOSTS_MAX), code('invalid_request')],
     [
       'requests of a workload at once',
       `${workloads.WORKLOAD_CONCURRENCY} for each of its most instances; further ones wait`,

@@ -48,7 +48,7 @@ export function printFunction(one: DeployedFunction): void {
     ['name', one.name],
     ['id', one.id],
     ['status', statusText(one)],
-    ['address', one.url],
+    ['address', [one.url, ...one.routes].join(', ')],
     ['version', answeringText(one)],
     ['runtime', `${one.runtime}, ${mbText(one.memory_bytes)}, ${one.timeout_s} s a request`],
     ['at once', `${one.concurrency} requests`],

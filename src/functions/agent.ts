@@ -9,6 +9,7 @@ import { bytesOfSize } from '#contract/values/sizes.ts'
 import { invariant } from '#base/errors.ts'
 import type { AgentCore, AgentPart, AgentProduct } from '#node/agent-part.ts'
 import { askTenant } from '#node/cell-specs.ts'
+import { ownHosts } from '#ingress/own-hosts.ts'
 import { functionsAddress } from '#node/functions-address.ts'
 import type { ServedResources } from '#node/ingress.ts'
 import { reconcile } from '#resources/reconciler.ts'
@@ -37,6 +38,7 @@ async function open(core: AgentCore): Promise<AgentPart> {
     runtimes: [...runtimes.keys()],
     environmentKey,
     region: config.region,
+    ownHosts: ownHosts(core),
   }
   if (address === undefined) return { gateway: { settings } }
   const logs = logsOf(core)

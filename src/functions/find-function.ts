@@ -15,6 +15,7 @@ import {
 export type FunctionRow = ShownResource & {
   readonly actual: FunctionReply['status']
   readonly route: string
+  readonly hosts: string[]
   readonly runtime: string
   readonly memory_bytes: string
   readonly timeout_s: number
@@ -33,7 +34,7 @@ export type FunctionRow = ShownResource & {
 export const SHOWN_FUNCTIONS = shownResources<FunctionRow, FunctionGatewaySettings, FunctionReply>({
   kind: 'function',
   notFound: 'function_not_found',
-  columns: `v.route, v.runtime, v.memory_bytes::text, v.timeout_s, v.env_names, v.buckets, v.schedule,
+  columns: `v.route, n.hosts, v.runtime, v.memory_bytes::text, v.timeout_s, v.env_names, v.buckets, v.schedule,
     coalesce(v.concurrency, v.default_concurrency) as concurrency,
     (select count(*)::int from function_runs d where d.function = n.id and d.next_at is not null) as runs_waiting,
     (select count(*)::int from function_runs d where d.function = n.id and d.next_at is null) as runs_failed,
@@ -49,6 +50,7 @@ export const SHOWN_FUNCTIONS = shownResources<FunctionRow, FunctionGatewaySettin
     object: 'function',
     url: address === undefined ? row.route : `${urlOfAccount(address, row.account)}${row.route}`,
     route: row.route,
+    routes: row.hosts,
     runtime: row.runtime,
     memory_bytes: Number(row.memory_bytes),
     timeout_s: row.timeout_s,

@@ -1,4 +1,4 @@
--- Functions: their versions, which of them is wanted, and their logs.
+-- Functions: their versions, which of them is wanted, and their routes.
 
 -- True where a resource that is not one of `besides` answers at the route, or the wanted version of such a function will.
 create or replace function is_route_taken(of_account text, wish text, besides text[]) returns boolean language sql stable as $$
@@ -22,14 +22,20 @@ begin
   end if;
 end $$;
 
--- Routes requests to the live version. Without a live version they wait for the wanted version, unless it has failed.
+-- Routes requests to the live version. Without a live version they wait for the wanted version. Where that has failed the
+-- path is free, and the hosts stay the account's.
 create or replace function route_function(of_id text) returns void language sql as $$
+  -- The next statement reads what the last change of the hosts left.
+  select from resources where id = of_id for update;
   select set_routes(of_id, coalesce((
-    select jsonb_build_array(jsonb_build_object('path', v.route, 'timeout_s', v.timeout_s,
+    select jsonb_agg(jsonb_build_object('host', r.host, 'path', r.path, 'timeout_s', v.timeout_s,
       'concurrency', coalesce(v.concurrency, v.default_concurrency)))
     from resources n join resource_versions o on o.resource = n.id and o.version = coalesce(n.live_version, n.version)
       join function_versions v on v.function = n.id and v.version = o.version
-    where n.id = of_id and n.desired <> 'deleted' and (n.live_version is not null or o.failure is null)), '[]'))
+      cross join lateral (
+        select null as host, v.route as path where n.live_version is not null or o.failure is null
+        union all select h, '/' from unnest(n.hosts) as h) r
+    where n.id = of_id and n.desired <> 'deleted'), '[]'))
 $$;
 
 -- Makes a version that started the live one, with its route and settings; by default it takes as many requests at once as
@@ -103,11 +109,12 @@ begin
   return found_version;
 end $$;
 
--- Deletes a function: its route is free again.
+-- Deletes a function: its route and its hosts are free again.
 create or replace function delete_function(of_id text) returns void language sql as $$
+  -- First the resource, which each change of its routes locks first too.
+  select want_resource(of_id, 'deleted');
   select set_routes(of_id, '[]');
   select follow_buckets(of_id, account, '{}') from functions where id = of_id;
-  select want_resource(of_id, 'deleted');
 $$;
 
 -- Removes what is left of a deleted function.

@@ -31,7 +31,7 @@ import { updateFunction } from './operations/function-update.ts'
 import type { FunctionGatewaySettings } from './settings.ts'
 
 /** For the export: each function as the version that answers has it. */
-export const FUNCTIONS_OF = `select n.id as place, n.id, n.name, n.region, v.route, n.actual as status, n.version, n.live_version,
+export const FUNCTIONS_OF = `select n.id as place, n.id, n.name, n.region, v.route, n.hosts, n.actual as status, n.version, n.live_version,
     n.created_at, v.runtime, v.memory_bytes::text, v.timeout_s, v.env_names, v.buckets, v.schedule,
     coalesce(v.concurrency, v.default_concurrency) as concurrency, v.file, v.source
   from resources n
@@ -72,7 +72,9 @@ function open(
       },
       'function.update': {
         parse: parseFunctionChange,
-        handle: createResourceChange(SHOWN_FUNCTIONS, deps, updateFunction),
+        handle: createResourceChange(SHOWN_FUNCTIONS, deps, (transaction, call, asked) =>
+          updateFunction(transaction, call, { ...asked, ownHosts: settings.ownHosts }),
+        ),
       },
       'function.rollback': {
         parse: parseRollbackRequest,

@@ -10,6 +10,8 @@ export type FunctionGatewaySettings = {
   /** The key of all variables. */
   readonly environmentKey: string
   readonly region: string
+  /** The hosts of the service itself. */
+  readonly ownHosts: readonly string[]
 }
 
 /** The key of the variables of functions, from the secret of the data folder. */

@@ -65,7 +65,11 @@ const createFunctionPart = (settings: FunctionGatewaySettings): StackPart<'funct
       deployFunction(transaction, call, { request: requestOf(wish, settings), settings }),
     change(transaction, call, { wish, found }) {
       const { energy_budget = null } = requestOf(wish, settings)
-      return updateFunction(transaction, call, { resource: found, change: { energy_budget } })
+      return updateFunction(transaction, call, {
+        resource: found,
+        change: { energy_budget },
+        ownHosts: settings.ownHosts,
+      })
     },
   }),
   remove: removeOf('function'),

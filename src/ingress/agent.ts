@@ -10,14 +10,16 @@ import type { AgentCore, AgentProduct } from '#node/agent-part.ts'
 import { INGRESS_CELL } from '#node/cell-names.ts'
 import { START_TIMEOUT_MS } from '#node/cell-specs.ts'
 import { listenOf, ownHttpAddress } from '#node/own-addresses.ts'
-import { functionsAddress } from '#node/functions-address.ts'
+import { functionsAddress, ingressAddress } from '#node/functions-address.ts'
 import type { NodeIngress, ServedKind, ServedResources } from '#node/ingress.ts'
 import { INGRESS_AGENT_SOCKETS, refusalLine, suspendedLine } from './awake/awake.ts'
 import { createWakeServer, type WakeServer } from './awake/awake-server.ts'
 import { createServedCertificates, type ServedCertificates } from './certificates/served.ts'
 import { INGRESS, startIngress } from './ingress-cell.ts'
 import { FUNCTIONS_PORT_OFFSET } from '#node/ports.ts'
+import type { RouteSettings } from './route-part.ts'
 import { isRoutedKind } from './kinds.ts'
+import { ownHosts } from './own-hosts.ts'
 
 /** Its process, beside the products that it answers for. */
 export const INGRESS_AGENT: AgentProduct = {
@@ -28,10 +30,14 @@ export const INGRESS_AGENT: AgentProduct = {
     const url = origin ?? named?.replace('*.', '')
     return url === undefined ? [] : [ownHttpAddress(url, listenOf(node, FUNCTIONS_PORT_OFFSET))]
   },
-  open: ({ ingress }) => ({
-    cells: [{ stage: 'gateways', name: INGRESS_CELL }],
-    close: () => ingress.close(),
-  }),
+  open(core) {
+    const settings: RouteSettings = { address: ingressAddress(core), ownHosts: ownHosts(core) }
+    return {
+      gateway: { settings },
+      cells: [{ stage: 'gateways', name: INGRESS_CELL }],
+      close: () => core.ingress.close(),
+    }
+  },
 }
 
 export function createIngress(core: Omit<AgentCore, 'ingress' | 'egress'>): NodeIngress {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readSettings } from '#config/config.ts'
-import { isOwnHost, ownHosts } from './own-hosts.ts'
+import { isOwnHost } from '#resources/hosts.ts'
+import { ownHosts } from './own-hosts.ts'
 
 const data = { port: 8080 } as Parameters<typeof ownHosts>[0]['data']
 const isOwn = (values: object, host: string) =>

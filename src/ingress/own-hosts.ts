@@ -20,11 +20,3 @@ export function ownHosts(core: Pick<AgentCore, 'config' | 'data'>): readonly str
   ]
   return [...new Set(names)]
 }
-
-/** An address, in any of the forms that browsers read as one. Source: WHATWG URL, "ends in a number". */
-const ADDRESS = /[[:]|(?:^|\.)(?:\d+|0x[\da-f]*)\.?$/i
-
-/** Names below localhost lead to this machine, and are free except ours. Addresses lead to the node, with all its accounts. */
-export const isOwnHost = (host: string, own: readonly string[]): boolean =>
-  ADDRESS.test(host) ||
-  own.some((name) => host === name || (name !== 'localhost' && host.endsWith(`.${name}`)))

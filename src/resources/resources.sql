@@ -40,6 +40,17 @@ begin
   return of_kind is not null;
 end $$;
 
+-- Sets the hosts of a resource beside its own address, which its kind routes by the function route_<kind>. Raises EG023 or
+-- unique_violation for a host that another resource has.
+create or replace function host_resource(of_id text, of_hosts text[]) returns void language plpgsql as $$
+declare
+  of_kind text;
+begin
+  update resources set hosts = of_hosts where id = of_id and desired <> 'deleted' and hosts <> of_hosts
+    returning kind into of_kind;
+  if of_kind is not null then execute format('select %I($1)', 'route_' || of_kind) using of_id; end if;
+end $$;
+
 -- Records what is there now; raises for a move that the machine does not have. A change that failed leaves what is there
 -- as it is, with the reason: only what was never made is failed.
 create or replace function move_resource(of_id text, reached text, why text default null,
@@ -62,6 +73,8 @@ begin
     raise exception 'the resource % cannot move from % to %', of_id, was, reached using errcode = 'EG025';
   end if;
   update resources set reason = why, changed_at = ledger_now(),
+    -- A host may be a domain of the owner: it does not outlive the resource.
+    hosts = case when reached = 'deleted' then '{}' else hosts end,
     actual = case when reached = 'failed' and was in ('deployed', 'crash_loop', 'suspended') then was else reached end,
     reached_revision = coalesce(of_revision, reached_revision)
   where id = of_id;

@@ -30,6 +30,19 @@ test('the file of the interface becomes a workload and a route that needs it', (
   )
 })
 
+test('a route leads to a function, after it', () => {
+  const { resources } = stackOf(
+    'route "api.example.com" {\n to = function.hello\n}\nfunction "hello" {\n file = "f.ts"\n}\n',
+  )
+  assert.deepEqual(
+    resources.map(({ address, needs, spec }) => [address, needs, 'to' in spec && spec.to]),
+    [
+      ['function.hello', [], false],
+      ['route.api.example.com', ['function.hello'], 'function.hello'],
+    ],
+  )
+})
+
 test('resources come after those that they need: by reference, by a local value, by a trigger', () => {
   const { resources } = stackOf(`
 function "thumb" {
@@ -212,15 +225,25 @@ const FAULTS: readonly (readonly [text: string, fault: string])[] = [
     'route "Api.example.com" {\nto = workload.api\n}',
     '4:7: Expected a hostname in lower case, such as api.example.com, found "Api.example.com"',
   ],
-  ['route "a.example.com" {\nto = "api"\n}', '5:6: Expected workload.<name>, found "api"'],
+  [
+    'route "a.example.com" {\nto = "api"\n}',
+    '5:6: Expected workload.<name> or function.<name>, found "api"',
+  ],
   [
     'route "a.example.com" {\nto = workload.apy\n}',
     '5:6: The file has no workload apy; did you mean "api"?',
   ],
-  ['route "a.example.com" {\n}', '4:1: route a.example.com lacks to: expected workload.<name>'],
   [
-    'route "a.example.com" {\nto = function.f\n}\nfunction "f" {\nfile = "f.ts"\n}',
-    '5:6: Expected workload.<name>, found the function f itself',
+    'route "a.example.com" {\n}',
+    '4:1: route a.example.com lacks to: expected workload.<name> or function.<name>',
+  ],
+  [
+    'route "a.example.com" {\nto = bucket.photos\n}\nbucket "photos" {\n}',
+    '5:6: Expected workload.<name> or function.<name>, found the bucket photos itself',
+  ],
+  [
+    'route "a.example.com" {\nto = function.helo\n}\nfunction "hello" {\nfile = "f.ts"\n}',
+    '5:6: The file has no function helo; did you mean "hello"?',
   ],
   ['workload "api" {\nimage = "b"\n}', '4:10: Expected one workload api, found another'],
   [

@@ -109,12 +109,12 @@ export const environmentField = (help: string): StackField<Record<string, string
   },
 })
 
-/** Another resource of the file, as its address. */
-export const resourceField = (help: string, type: string): StackField<string> => ({
+/** Another resource of the file, of one of the types, as its address. */
+export const resourceField = (help: string, ...types: readonly string[]): StackField<string> => ({
   help,
-  expected: `${type}.<name>`,
+  expected: types.map((type) => `${type}.<name>`).join(' or '),
   read: (value) =>
-    value instanceof ResourceValue && value.type === type ? value.address : undefined,
+    value instanceof ResourceValue && types.includes(value.type) ? value.address : undefined,
 })
 
 export const required = <T>(field: StackField<T>): StackField<T> & { isRequired: true } => ({

@@ -2,7 +2,8 @@
 // anything to a shell.
 import { databaseRequest } from '#contract/databases/databases.ts'
 import { VARIABLE_NAME } from '#contract/functions/function-limits.ts'
-import { HOST_NAME, WORKLOAD_NAME } from '#contract/workloads/workload-limits.ts'
+import { HOST_NAME } from '#contract/resources/host-limits.ts'
+import { WORKLOAD_NAME } from '#contract/workloads/workload-limits.ts'
 import type { LabelRule } from './block-type.ts'
 
 const matching = (expected: string, pattern: RegExp): LabelRule => ({

@@ -161,9 +161,11 @@ const workload = {
 } as const satisfies ResourceType
 
 const route = {
-  help: 'A hostname, and the workload that answers to it',
+  help: 'A hostname, and the workload or the function that answers to it',
   label: names.HOSTNAME,
-  attributes: { to: required(resourceField('The workload', 'workload')) },
+  attributes: {
+    to: required(resourceField('The workload or the function', 'workload', 'function')),
+  },
   outputs: { url: 'The address with the hostname' },
 } as const satisfies ResourceType
 

@@ -9,6 +9,7 @@ import type { AgentCore, AgentPart, AgentProduct } from '#node/agent-part.ts'
 import { ingressAddress } from '#node/functions-address.ts'
 import type { ServedResources } from '#node/ingress.ts'
 import { roomLock } from '#node/room-lock.ts'
+import { urlOfHost } from '#contract/functions/functions-address.ts'
 import { ownHosts } from '#ingress/own-hosts.ts'
 import { endOpenIntervals } from '#resources/intervals.ts'
 import { createLogKeeper } from '#resources/keep-logs.ts'
@@ -29,7 +30,6 @@ import type { WorkloadsTaskSettings } from './tasks.ts'
 import { createNodeVolumes, type NodeVolumes } from './volumes/node-volumes.ts'
 import { machineLacks } from './volumes/volume-images.ts'
 import { keepVolumesOfWorkloads } from './volumes/volume-rows.ts'
-import { workloadUrl } from './workload-url.ts'
 import { createWorkloads, type Workloads, type WorkloadsDeps } from './workloads.ts'
 
 export const WORKLOADS_AGENT: AgentProduct = { name: 'workloads', programs: [PULL_IMAGE], open }
@@ -77,7 +77,7 @@ async function open(core: AgentCore): Promise<AgentPart> {
     environmentKey,
     line: logs.add,
     replaced: (id) => served.replace(id),
-    urlOf: (host) => workloadUrl(address, host),
+    urlOf: (host) => urlOfHost(address, host),
   })
   const served = ingress.serve({
     kind: 'workload',

@@ -1,4 +1,5 @@
 // Workloads of an account as the API shows them.
+import { urlOfHost } from '#contract/functions/functions-address.ts'
 import { durationText } from '#contract/values/durations.ts'
 import type { WorkloadReply } from '#contract/workloads/workload-replies.ts'
 import { versionsColumn } from '#resources/versions.ts'
@@ -11,7 +12,6 @@ import {
 import type { WorkloadHealth } from './driver.ts'
 import type { VolumeRow } from './read-version.ts'
 import type { WorkloadGatewaySettings } from './settings.ts'
-import { workloadUrl } from './workload-url.ts'
 
 export type WorkloadRow = ShownResource & {
   readonly host: string
@@ -42,7 +42,7 @@ export type WorkloadRow = ShownResource & {
 export const SHOWN_WORKLOADS = shownResources<WorkloadRow, WorkloadGatewaySettings, WorkloadReply>({
   kind: 'workload',
   notFound: 'workload_not_found',
-  columns: `w.host, w.hosts, v.image, v.digest,
+  columns: `w.host, n.hosts, v.image, v.digest,
     coalesce(v.port, (v.config -> 'ports' ->> 0)::int) as port, v.command, v.env_names, v.secret_names, v.cpu_milli,
     v.memory_bytes::text, v.health, volumes_of(v) as volumes, w.scale_min, w.scale_max, w.target_requests, w.sleep_after_ms,
     workload_instances(n.id)::text as instances, n.version, n.live_version, p.pull, ${versionsColumn(
@@ -59,7 +59,7 @@ export const SHOWN_WORKLOADS = shownResources<WorkloadRow, WorkloadGatewaySettin
     ...sharedFields(row),
     ...failedVersion(row, 'is not ready'),
     object: 'workload',
-    url: address === undefined ? `http://${row.host}` : workloadUrl(address, row.host),
+    url: address === undefined ? `http://${row.host}` : urlOfHost(address, row.host),
     routes: row.hosts,
     image: row.image,
     digest: row.digest,

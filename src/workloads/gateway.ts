@@ -25,7 +25,7 @@ import { createRegistryLogout } from './registries/registry-logout.ts'
 import type { WorkloadGatewaySettings } from './settings.ts'
 
 /** For the export: each workload as the version that answers has it. */
-const WORKLOADS_OF = `select n.id as place, n.id, n.name, n.region, w.host, w.hosts, n.actual as status, n.version,
+const WORKLOADS_OF = `select n.id as place, n.id, n.name, n.region, w.host, n.hosts, n.actual as status, n.version,
     n.live_version, w.scale_min, w.scale_max, w.target_requests, w.sleep_after_ms,
     n.created_at, v.image, v.digest, v.port, v.command,
     v.env_names, v.secret_names, v.cpu_milli, v.memory_bytes::text, v.health, v.volumes

@@ -18,7 +18,6 @@ import { changeWorkload, deployWorkload, smallerVolume } from './operations/work
 import { SHOWN_WORKLOADS, type WorkloadRow } from './find-workload.ts'
 import { createWorkloadRollBack } from './operations/workload-rollback.ts'
 import { mountedVolumes, readWorkloadVersion, type WorkloadVersion } from './read-version.ts'
-import { createRoutePart } from './route-stack.ts'
 import type { WorkloadVolume } from './driver.ts'
 import type { WorkloadGatewaySettings } from './settings.ts'
 import {
@@ -36,10 +35,7 @@ const BYTES_PER_MB = 1_000_000
 
 export const WORKLOADS_STACK: StackProduct<WorkloadGatewaySettings> = {
   name: 'workloads',
-  open: (_, settings) => ({
-    workload: createWorkloadPart(settings),
-    route: createRoutePart(settings),
-  }),
+  open: (_, settings) => ({ workload: createWorkloadPart(settings) }),
 }
 
 /** Attributes that make no version. */

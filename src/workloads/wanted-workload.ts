@@ -4,7 +4,6 @@ import { fault } from '#contract/errors.ts'
 import { bytesOfSize } from '#contract/values/sizes.ts'
 import * as limits from '#contract/workloads/workload-limits.ts'
 import type { WorkloadChange, WorkloadScale } from '#contract/workloads/workloads.ts'
-import { isOwnHost } from '#ingress/own-hosts.ts'
 import { sealVariables } from '#resources/variables.ts'
 import { allowedImage } from './image-rule.ts'
 import type { WorkloadGatewaySettings } from './settings.ts'
@@ -14,18 +13,16 @@ const ms = (text: string | undefined, range: DurationRange & { readonly byDefaul
   msOfDuration(text ?? range.byDefault, range)
 const cpu = (cores: number) => Math.round(cores * MILLI)
 
-/** The fields that a change names. Throws image_refused, host_taken and volumes_off. */
+/** The fields that a change names. Throws image_refused and volumes_off. */
 export function wantedWorkload(
   change: WorkloadChange,
   account: string,
   settings: WorkloadGatewaySettings,
 ): object {
-  const { image, port, command, env, secrets, health, scale, memory, routes, volumes } = change
+  const { image, port, command, env, secrets, health, scale, memory, volumes } = change
   if (volumes?.length && settings.whyNoVolumes !== undefined)
     throw fault('volumes_off', `Could not have volumes: ${settings.whyNoVolumes}`)
   if (image !== undefined) allowedImage(image, settings.images)
-  const taken = routes?.find((host) => isOwnHost(host, settings.ownHosts))
-  if (taken !== undefined) throw hostTaken(taken)
   const seal = sealOf(account, settings)
   return {
     ...(image !== undefined && { image }),
@@ -56,7 +53,6 @@ export function wantedWorkload(
     ...(change.scale_to_zero_after !== undefined && {
       sleep_after_ms: ms(change.scale_to_zero_after, limits.WORKLOAD_SLEEP),
     }),
-    ...(routes !== undefined && { hosts: [...new Set(routes)] }),
   }
 }
 
@@ -73,7 +69,6 @@ export function defaultsOf(
     command: null,
     health: null,
     volumes: [],
-    hosts: [],
     scale_min: 0,
     scale_max: Math.max(min, limits.WORKLOAD_INSTANCES_DEFAULT),
     target_requests: limits.WORKLOAD_TARGET_REQUESTS.byDefault,
@@ -93,6 +88,3 @@ const sealOf =
     sealVariables(variables, { kind: 'workload', account, environmentKey })
 
 const namesOf = (variables: object): string[] => Object.keys(variables).toSorted()
-
-export const hostTaken = (host: string) =>
-  fault('host_taken', `Could not use the host: ${host} is taken`, { param: 'routes' })

@@ -1,10 +1,13 @@
 -- Workloads: their versions, which of them is wanted, their hosts, and their events.
 
--- Takes the hosts of a workload, and tells the ingress its scale. Raises EG023 or unique_violation for a host that another resource has.
-create or replace function host_workload(of_id text) returns void language sql as $$
+-- Routes the hosts of a workload, and tells the ingress its scale. Raises EG023 or unique_violation for a host that another resource has.
+create or replace function route_workload(of_id text) returns void language sql as $$
+  -- The next statement reads what the last change of the hosts left.
+  select from resources where id = of_id for update;
   select set_routes(of_id, (select jsonb_agg(jsonb_build_object('host', h, 'path', '/', 'timeout_s', 3600,
       'scale', jsonb_build_object('min', w.scale_min, 'max', w.scale_max, 'target', w.target_requests)))
-    from unnest(array_prepend(w.host, w.hosts)) as h)) from workloads w where w.id = of_id
+    from unnest(array_prepend(w.host, n.hosts)) as h))
+    from workloads w join resources n using (id) where w.id = of_id and n.desired <> 'deleted'
 $$;
 
 -- Adds a version: the fields of the last one, and above them those that are wanted.
@@ -26,7 +29,7 @@ end $$;
 -- Changes a workload: `wanted` has fields of a version, which make another one, and those of the workload itself.
 create or replace function change_workload(of_id text, wanted jsonb, kept_versions int) returns void language plpgsql as $$
 declare
-  of_version constant jsonb := wanted - array['scale_min', 'scale_max', 'target_requests', 'sleep_after_ms', 'hosts'];
+  of_version constant jsonb := wanted - array['scale_min', 'scale_max', 'target_requests', 'sleep_after_ms'];
   before workloads;
   after workloads;
 begin
@@ -36,12 +39,12 @@ begin
       from resources n join workload_versions v on v.workload = n.id and v.version = n.version where n.id = of_id;
   end if;
   update workloads w set scale_min = r.scale_min, scale_max = r.scale_max, target_requests = r.target_requests,
-    sleep_after_ms = r.sleep_after_ms, hosts = r.hosts
+    sleep_after_ms = r.sleep_after_ms
     from jsonb_populate_record(before, wanted) r where w.id = of_id returning w.* into after;
   perform assert_one_instance(of_id);
-  if (after.hosts, after.scale_min, after.scale_max, after.target_requests)
-    <> (before.hosts, before.scale_min, before.scale_max, before.target_requests) then
-    perform host_workload(of_id);
+  if (after.scale_min, after.scale_max, after.target_requests)
+    <> (before.scale_min, before.scale_max, before.target_requests) then
+    perform route_workload(of_id);
   end if;
   if (after.scale_min, after.scale_max) <> (before.scale_min, before.scale_max) then
     perform tell_workload_scaled(of_id, workload_instances(of_id));
@@ -94,12 +97,12 @@ begin
   end if;
   given := defaults || wanted;
   of_id := add_resource('workload', of_account, of_name, in_region, most);
-  insert into workloads (id, account, scale_min, scale_max, target_requests, sleep_after_ms, host, hosts)
-    select of_id, of_account, r.scale_min, r.scale_max, r.target_requests, r.sleep_after_ms, workload_host(of_name, of_account, below), r.hosts
+  insert into workloads (id, account, scale_min, scale_max, target_requests, sleep_after_ms, host)
+    select of_id, of_account, r.scale_min, r.scale_max, r.target_requests, r.sleep_after_ms, workload_host(of_name, of_account, below)
     from jsonb_populate_record(null::workloads, given) r;
   perform add_workload_version(of_id, given, kept_versions);
   perform assert_one_instance(of_id);
-  perform host_workload(of_id);
+  perform route_workload(of_id);
   return of_id;
 end $$;
 
@@ -115,7 +118,7 @@ create or replace function rehost_workloads(below text) returns void language sq
     update workloads w set host = workload_host(n.name, n.account, below) from resources n
     where n.id = w.id and n.desired <> 'deleted' and w.host <> workload_host(n.name, n.account, below)
     returning w.id
-  ) select host_workload(id) from moved
+  ) select route_workload(id) from moved
 $$;
 
 -- Makes a version that is ready the live one; false where another is wanted by now.
@@ -172,14 +175,15 @@ $$;
 
 -- Deletes a workload: its hosts are free again.
 create or replace function delete_workload(of_id text) returns void language sql as $$
+  -- First the resource, which each change of its routes locks first too.
+  select want_resource(of_id, 'deleted');
   select set_routes(of_id, '[]');
   select standing_end('workload', id, name, account), standing_end('image', id, name, account) from resources where id = of_id;
-  select want_resource(of_id, 'deleted');
 $$;
 
 -- Removes what is left of a deleted workload; a host has its name.
 create or replace function remove_workload(of_id text) returns void language sql as $$
-  update workloads set host = '', hosts = '{}' where id = of_id;
+  update workloads set host = '' where id = of_id;
   delete from resource_logs where resource = of_id;
   delete from resource_intervals where resource = of_id;
   delete from resource_versions where resource = of_id;

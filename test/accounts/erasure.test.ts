@@ -159,6 +159,7 @@ async function writeServices(payer: Payer): Promise<void> {
     source: `export default () => { console.log('${MARK}'); return new Response('${MARK}') }`,
     env: { OF: MARK },
     route: `/${MARK}`,
+    routes: [`fn.${MARK}.example.com`],
     on: [`bucket/${BUCKET}/object-created`],
   })
   const registry = `${MARK}.example.com`

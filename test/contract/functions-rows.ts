@@ -30,6 +30,7 @@ export const FUNCTIONS_ROWS: Readonly<Record<string, Row>> = {
       { body: { name: NAME, ...code, on: ['bucket/photos/deleted'] }, param: 'on[0]' },
       { body: { name: NAME, ...code, schedule: '60 * * * *' }, param: 'schedule' },
       { body: { name: NAME, ...code, concurrency: 0 }, param: 'concurrency' },
+      { body: { name: NAME, ...code, routes: ['Not A Host'] }, param: 'routes[0]' },
     ],
   },
   'function.list': { path: () => '/v1/functions' },

@@ -186,6 +186,23 @@ test('a route moves to another workload, and a host of another account is refuse
   assert.equal((await ask('api.example.com')).status, 404)
 })
 
+test('a route moves from a workload to a function, and back', async () => {
+  const lambda = 'function "lambda" {\n file = "lambda.mjs"\n}\n'
+  const source = "export default () => new Response('hello from a function')\n"
+  writeFileSync(join(folder, 'api/lambda.mjs'), source)
+  await deploy(STACK() + lambda)
+  await answers('api.example.com', 'hello from version ?\n')
+  const moved = `${STACK().replace('to = workload.api', 'to = function.lambda')}${lambda}`
+  const made = await deploy(moved)
+  assert.match(made, /~ route\.api\.example\.com +to workload\.api → function\.lambda/)
+  await answers('api.example.com', 'hello from a function')
+  // The workload goes with its block, after the route has left it.
+  await deploy(`${moved.slice(moved.indexOf('route'))}`)
+  await answers('api.example.com', 'hello from a function')
+  await deploy(STACK())
+  await answers('api.example.com', 'hello from version ?\n')
+})
+
 test("a host that was given to another workload is a change, and not the stack's to remove", async () => {
   const next = `workload "next" {\n image = "${image}"\n env = { VERSION = "next" }\n}\n`
   await deploy(STACK() + next)

@@ -43,8 +43,8 @@ const both =
 const WORKLOAD = [
   `insert into resources (id, kind, account, name, region, actual, version, live_version, created_at, changed_at)
    values ('wl_' || $1, 'workload', $1, 'web', 'r-' || $1, 'deployed', 1, 1, now(), now())`,
-  `insert into workloads (id, account, scale_min, scale_max, sleep_after_ms, host, hosts)
-   values ('wl_' || $1, $1, 0, 1, 1000, 'web-' || $1 || '.test', '{}')`,
+  `insert into workloads (id, account, scale_min, scale_max, sleep_after_ms, host)
+   values ('wl_' || $1, $1, 0, 1, 1000, 'web-' || $1 || '.test')`,
 ]
 const DATABASE = `insert into resources (id, kind, account, name, region, actual, created_at, changed_at)
    values ('db_' || $1, 'database', $1, 'notes', 'r-' || $1, 'deployed', now(), now())`

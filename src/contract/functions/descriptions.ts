@@ -17,6 +17,7 @@ export const FUNCTIONS_DESCRIPTIONS: Descriptions<typeof FUNCTIONS> = {
       'runtime_unknown',
       'function_bucket_not_found',
       'route_taken',
+      'host_taken',
       'too_many_functions',
       'functions_off',
     ],
@@ -66,10 +67,10 @@ export const FUNCTIONS_DESCRIPTIONS: Descriptions<typeof FUNCTIONS> = {
     refusals: ['function_not_found', 'function_run_not_found'],
   },
   'function.update': {
-    summary: 'Suspend or resume a function, or change its energy budget',
+    summary: 'Suspend or resume a function, or change its energy budget or its host names',
     request: functions.functionChange,
     replies: ok('The function', shown),
-    refusals: ['function_not_found'],
+    refusals: ['function_not_found', 'host_taken'],
   },
   'function.rollback': {
     summary: 'Make an earlier version of a function live again; a suspended function is resumed',

@@ -13,5 +13,9 @@ export type FunctionsAddress = {
 /** The name of an account in a host: no `_` is allowed there. */
 export const hostLabelOf = (account: string): string => account.replace('_', '-')
 
+/** The address of a whole name: the scheme and the port are those of all routes. */
+export const urlOfHost = ({ host: below, named }: FunctionsAddress, host: string): string =>
+  named.replace(`*.${below}`, host)
+
 export const urlOfAccount = ({ origin, named }: FunctionsAddress, account: string): string =>
   origin === undefined ? named.replace('*', hostLabelOf(account)) : `${origin}/~${account}`

@@ -5,6 +5,7 @@ import { energyBudget } from '#contract/values/energy-budget.ts'
 import * as limits from './function-limits.ts'
 import { OBJECTS_OF_BUCKET, objectsOf, RUN_FOR_OBJECT } from '#contract/storage/object-created.ts'
 import { hourlyEnergyOf } from '#contract/resources/hourly-energy.ts'
+import { hostRoutes } from '#contract/resources/host-routes.ts'
 import { ownObject } from '#contract/values/own-object.ts'
 import { parseWith } from '#contract/values/parse.ts'
 import { bytesOfSize } from '#contract/values/sizes.ts'
@@ -44,6 +45,8 @@ export const functionRequest = ownObject({
       'must be a path of letters, digits, ".", "_" and "-", such as /hello',
     )
     .optional(),
+  /** Host names at which it answers too, at all paths. */
+  routes: hostRoutes.optional(),
   /** Default: the runtime of the version before, else the newest runtime for such files. */
   runtime: z.string().max(50).optional(),
   memory: z
@@ -101,7 +104,12 @@ export const functionChange = ownObject({
   suspended: z.boolean().optional(),
   /** Null removes it. */
   energy_budget: energyBudget.nullable().optional(),
-}).refine((change) => Object.keys(change).length > 0, 'must have suspended or energy_budget')
+  /** The host names at which it answers beside its path: all of them. */
+  routes: hostRoutes.optional(),
+}).refine(
+  (change) => Object.keys(change).length > 0,
+  'must have suspended, energy_budget or routes',
+)
 export type FunctionChange = z.infer<typeof functionChange>
 
 /** Throws invalid_request. */
@@ -136,6 +144,8 @@ export const functionReply = z.object({
   /** The address. This and the following fields are those of the live version; before the first, of the wanted version. */
   url: z.string(),
   route: z.string(),
+  /** Its host names, of all versions: it answers there at all paths. */
+  routes: z.array(z.string()),
   runtime: z.string(),
   memory_bytes: z.int(),
   timeout_s: z.int(),

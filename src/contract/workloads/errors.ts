@@ -28,7 +28,10 @@ export const WORKLOADS_ERRORS = {
   ),
   registry_not_found: caller(404, 'Check the name: `ergon registry list`.', 'not_found_error'),
   too_many_registries: caller(409, 'Forget one that is not needed: `ergon registry logout`.'),
-  host_taken: caller(409, 'Choose another host name: a workload has it, or it is our own.'),
+  host_taken: caller(
+    409,
+    'Choose another host name: a workload or a function has it, or it is our own.',
+  ),
   too_many_workloads: caller(409, 'Delete a workload that is not needed any more.'),
   workloads_off: service(
     503,

@@ -3,14 +3,11 @@
 /** It is part of a host name beside the account's id. */
 export const WORKLOAD_NAME = /^[a-z](?:[a-z0-9-]{0,29}[a-z0-9])?$/
 export const IMAGE_NAME = /^[a-z0-9][A-Za-z0-9._/:@+-]{0,511}$/
-export const HOST_NAME =
-  /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)+$/
 
 /** Workloads that an account has at most. */
 export const WORKLOADS_MAX = 20
 /** Versions of a workload that are kept, the newest first, and the live one. */
 export const WORKLOAD_VERSIONS_MAX = 10
-export const WORKLOAD_HOSTS_MAX = 10
 export const WORKLOAD_VARIABLES_MAX = 100
 /** Characters of all variables and secrets with their names. */
 export const WORKLOAD_ENVIRONMENT_MAX = 32_768

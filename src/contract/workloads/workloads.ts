@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { energyBudget } from '#contract/values/energy-budget.ts'
 import { VARIABLE_NAME } from '#contract/functions/function-limits.ts'
+import { hostRoutes } from '#contract/resources/host-routes.ts'
 import { ownObject } from '#contract/values/own-object.ts'
 import { parseWith } from '#contract/values/parse.ts'
 import { msOfDuration, type DurationRange } from '#contract/values/durations.ts'
@@ -126,14 +127,7 @@ const settings = {
   scale: workloadScale.optional(),
   scale_to_zero_after: duration(limits.WORKLOAD_SLEEP).optional(),
   /** Host names at which it answers too. */
-  routes: z
-    .array(
-      z
-        .string()
-        .regex(limits.HOST_NAME, 'must be a host name in lower case, such as api.example.com'),
-    )
-    .max(limits.WORKLOAD_HOSTS_MAX)
-    .optional(),
+  routes: hostRoutes.optional(),
 }
 
 const namesVolumes = [

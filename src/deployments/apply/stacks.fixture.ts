@@ -33,7 +33,9 @@ export const parts = openStackParts({
       runtimes: ['node24'],
       environmentKey: newEncryptionKey(),
       region: 'local',
+      ownHosts: [],
     },
+    ingress: { ownHosts: ['portal.localhost'] },
     webhooks: { isOn: true, networks: [] },
   },
 })

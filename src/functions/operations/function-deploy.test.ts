@@ -4,7 +4,11 @@ import { test } from 'node:test'
 import { sleep } from '#base/clock.ts'
 import { newEncryptionKey } from '#base/encryption.ts'
 import { FUNCTION_VERSIONS_MAX, FUNCTIONS_MAX } from '#contract/functions/function-limits.ts'
-import type { FunctionReply, FunctionRequest } from '#contract/functions/functions.ts'
+import type {
+  FunctionChange,
+  FunctionReply,
+  FunctionRequest,
+} from '#contract/functions/functions.ts'
 import type { FunctionGatewaySettings } from '#functions/settings.ts'
 import { createResourceChange, createResourceDeploy } from '#http/resource-operations.ts'
 import { ledgerOfFile } from '#ledger/ledger-of-file.fixture.ts'
@@ -18,6 +22,7 @@ import { SHOWN_FUNCTIONS } from '#functions/find-function.ts'
 import { deployFunction } from './function-deploy.ts'
 import { createFunctionLogs } from './function-logs.ts'
 import { rollBackFunction } from './function-rollback.ts'
+import { updateFunction } from './function-update.ts'
 
 const skip = whyNoState()
 const ACCOUNT = 'acct_a'
@@ -30,6 +35,7 @@ const settings: FunctionGatewaySettings = {
   runtimes: ['node24', 'python3.12', 'python3.9'],
   environmentKey: newEncryptionKey(),
   region: 'local',
+  ownHosts: ['portal.localhost'],
 }
 
 let state: State
@@ -186,6 +192,70 @@ test('the route of a version that cannot be started is free', { skip }, async ()
   await assert.rejects(async () => back(callOf({ version: 1 }, 'broken')), { code: 'route_taken' })
 })
 
+test(
+  'a function has hosts of its own, beside its path and over its versions',
+  { skip },
+  async () => {
+    const routes = ['fn.example.com', 'www.fn.example.com']
+    const { id } = await deploy({ name: 'hosted', routes })
+    const answering = async () =>
+      (await readRoutes(state))
+        .filter((one) => one.id === id)
+        .map(({ host, path, timeoutS }) => [host ?? '', path, timeoutS].join(' '))
+        .toSorted()
+    const [first, second] = routes.map((host) => `${host} / 30`)
+    assert.deepEqual(await answering(), [' /hosted 30', first, second])
+    // A version that cannot be started takes no host away from the account.
+    await state.query("select fail_function($1, 1, 'x')", [id])
+    assert.deepEqual(await answering(), [first, second])
+    const next = await deploy({ name: 'hosted', timeout_s: 5 })
+    assert.deepEqual(next.routes, routes)
+    await state.query('select make_function_live($1, 2)', [id])
+    assert.deepEqual(await answering(), [
+      ' /hosted 5',
+      'fn.example.com / 5',
+      'www.fn.example.com / 5',
+    ])
+    const taken = { code: 'host_taken', status: 409, param: 'routes' }
+    await assert.rejects(deploy({ name: 'rival', routes: ['fn.example.com'] }), taken)
+    await assert.rejects(deploy({ name: 'rival', routes: ['a.portal.localhost'] }), taken)
+    const change = async (wanted: FunctionChange) => {
+      await state.transaction((it) =>
+        updateFunction(it, callOf({}), {
+          resource: { id },
+          change: wanted,
+          ownHosts: settings.ownHosts,
+        }),
+      )
+      return SHOWN_FUNCTIONS.replyOf(await SHOWN_FUNCTIONS.find(state, ACCOUNT, id), settings)
+    }
+    const changed = await change({ routes: ['www.fn.example.com'] })
+    assert.deepEqual(changed.routes, ['www.fn.example.com'])
+    assert.deepEqual((await deploy({ name: 'rival', routes: ['fn.example.com'] })).routes, [
+      'fn.example.com',
+    ])
+    await state.query('select delete_function($1)', [id])
+    assert.deepEqual(await answering(), [])
+    await state.query("select move_resource($1, 'deleted')", [id])
+    const { rows } = await state.query('select hosts from resources where id = $1', [id])
+    assert.deepEqual(rows, [{ hosts: [] }])
+  },
+)
+
+test('a version that becomes live beside a change of the hosts leaves both', { skip }, async () => {
+  const { id } = await deploy({ name: 'beside' })
+  const hosts = Array.from({ length: 10 }, (_, nth) => `b${nth}.example.com`)
+  for (let nth = 0; nth < hosts.length; nth++) {
+    const { version } = await deploy({ name: 'beside' })
+    await Promise.all([
+      state.query('select host_resource($1, $2)', [id, hosts.slice(0, nth + 1)]),
+      state.query('select make_function_live($1, $2)', [id, version]),
+    ])
+    const routes = (await readRoutes(state)).filter((one) => one.id === id)
+    assert.equal(routes.length, nth + 2)
+  }
+})
+
 test('a version that becomes live is told, unless another is wanted by now', { skip }, async () => {
   const { id } = await deploy({ name: 'told' })
   await deploy({ name: 'told' })
@@ -252,7 +322,10 @@ test(
   { skip },
   async () => {
     await assert.rejects(deploy({ name: 'other', route: '/kept' }), { code: 'route_taken' })
-    const { rows } = await state.query('select from resources')
+    const { rows } = await state.query(
+      "select from resources where account = $1 and kind = 'function' and desired <> 'deleted'",
+      [ACCOUNT],
+    )
     for (let nth = rows.length; nth < FUNCTIONS_MAX; nth++) await deploy({ name: `f${nth}` })
     const refused = { code: 'too_many_functions', status: 409 }
     await assert.rejects(deploy({ name: 'more' }), refused)

@@ -9,6 +9,7 @@ import { FUNCTION_LIMITED } from '#functions/limited-operations.ts'
 import { chooseRuntime } from '#functions/runtimes.ts'
 import type { FunctionGatewaySettings } from '#functions/settings.ts'
 import { recordAct, type ActingCall } from '#identity/audit.ts'
+import { setHosts } from '#resources/hosts.ts'
 import { setEnergyBudget } from '#resources/set-energy-budget.ts'
 import { tooManyFault } from '#resources/too-many.ts'
 import { sealVariables } from '#resources/variables.ts'
@@ -38,6 +39,8 @@ export async function deployFunction(
     })
     throw tooMany ?? asRouteTaken(error)
   })
+  const { settings } = given
+  await setHosts(transaction, id, { routes: more.routes, ownHosts: settings.ownHosts })
   await setEnergyBudget(transaction, { id, account, budget, operations: FUNCTION_LIMITED })
   const shown = { name, route, energy_budget: budget, ...more }
   const details = { ...shown, ...(env && { env: Object.keys(env) }) }

@@ -1,6 +1,7 @@
 // The products whose resources description files have: one line each.
 import { DATABASES_STACK } from '#databases/stack.ts'
 import { FUNCTIONS_STACK } from '#functions/stack.ts'
+import { ROUTES_STACK } from '#ingress/route-part.ts'
 import type { StackProduct } from '#resources/stack-part.ts'
 import { STORAGE_STACK } from '#s3/buckets/stack.ts'
 import { WEBHOOKS_STACK } from '#webhooks/stack.ts'
@@ -11,5 +12,6 @@ export const STACK_PRODUCTS: readonly StackProduct[] = [
   DATABASES_STACK,
   FUNCTIONS_STACK,
   WORKLOADS_STACK,
+  ROUTES_STACK,
   WEBHOOKS_STACK,
 ]

@@ -8,6 +8,7 @@ import {
 } from '#contract/workloads/workload-limits.ts'
 import type { WorkloadChange, WorkloadRequest } from '#contract/workloads/workloads.ts'
 import { recordAct, type ActingCall } from '#identity/audit.ts'
+import { setHosts } from '#resources/hosts.ts'
 import { setEnergyBudget } from '#resources/set-energy-budget.ts'
 import { tooManyFault } from '#resources/too-many.ts'
 import type { Queryable } from '#state/connect.ts'
@@ -16,9 +17,8 @@ import type { WorkloadGatewaySettings } from '#workloads/settings.ts'
 import { SHOWN_WORKLOADS, type WorkloadRow } from '#workloads/find-workload.ts'
 import { WORKLOAD_LIMITED } from '#workloads/limited-operations.ts'
 import { volumeQuota } from '#workloads/volumes/volume-quota.ts'
-import { defaultsOf, hostTaken, wantedWorkload } from '#workloads/wanted-workload.ts'
+import { defaultsOf, wantedWorkload } from '#workloads/wanted-workload.ts'
 
-const UNIQUE = '23505'
 const CHECK = '23514'
 const AUTO = 'auto'
 
@@ -55,6 +55,7 @@ export async function deployWorkload(
     throw workloadRefusal(error, name)
   })
   const { id } = present(rows[0], 'a deployment has a row')
+  await setHosts(transaction, id, { routes: request.routes, ownHosts: settings.ownHosts })
   await assertVolumes()
   await assertInstances(transaction, account, request)
   await setEnergyBudget(transaction, { id, account, budget, operations: WORKLOAD_LIMITED })
@@ -88,6 +89,7 @@ export async function changeWorkload(
     .catch((error: unknown) => {
       throw workloadRefusal(error, name)
     })
+  await setHosts(transaction, id, { routes: change.routes, ownHosts: settings.ownHosts })
   await assertVolumes()
   await assertInstances(transaction, account, change)
   await setEnergyBudget(transaction, { id, account, budget, operations: WORKLOAD_LIMITED })
@@ -136,10 +138,9 @@ export function workloadRefusal(error: unknown, name: string): unknown {
   if (tooMany !== undefined) return tooMany
   const ofVolumes = volumeRefusal(error, message)
   if (ofVolumes !== undefined) return ofVolumes
-  if (code === CHECK)
-    return fault('invalid_request', 'Could not scale: min is more than max', { param: 'scale' })
-  const isTaken = code === UNIQUE || hasSqlState(error, 'hostOfAnother')
-  return isTaken ? hostTaken('one of its routes') : error
+  return code === CHECK
+    ? fault('invalid_request', 'Could not scale: min is more than max', { param: 'scale' })
+    : error
 }
 
 /** The refusal of an error whose message is the name of the volume. */

@@ -37,6 +37,12 @@ export function Detail({ name }: { readonly name: string }) {
           <div className="stack wide">
             <Stopped one={one} />
             <Command label="Address" text={one.url} />
+            {one.routes.length > 0 && (
+              <p className="small">
+                It answers at these hosts too:{' '}
+                <span className="id wrap-anywhere">{one.routes.join(', ')}</span>
+              </p>
+            )}
             <FunctionFacts one={one} />
             <Deploy one={one} />
             <Day one={one} />
