@@ -1,6 +1,7 @@
 // Steps of deployments: what each makes, takes over, deletes and refuses.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { DeploymentPlan } from '#contract/deployments/deployments.ts'
 import { whyNoState } from '#postgres/testing-url.ts'
 import { SLOW, bucketOf, faultOf, functionOf, stacksOfFile } from './stacks.fixture.ts'
 
@@ -27,6 +28,35 @@ test('a stack deletes what it made, not what has its name since', { skip }, asyn
   const { rows } = await state().query("select stack from stack_resources where name = 'again'")
   assert.deepEqual(rows, [{ stack: 'mine' }])
 })
+
+test(
+  'a stack keeps digests alone of the attributes that its deployment left',
+  { skip },
+  async () => {
+    const hook =
+      'webhook "kept" {\n url = "https://example.com/hooks/a-secret-path"\n events = ["balance.low"]\n}\n'
+    const made = await deploy('digests', `${bucketOf('digests')}${hook}`)
+    assert.equal(made.status, 'done', JSON.stringify(made.steps))
+    const { rows } = await state().query<{ name: string; value: string }>(
+      "select kind || '.' || key as name, value from stack_resources, jsonb_each_text(applied) where stack = 'digests' order by 1",
+    )
+    assert.ok(rows.some(({ name }) => name === 'webhook.url'))
+    for (const { name, value } of rows) assert.match(value, /^[\w-]{43}$/, name)
+    // Another value is another digest: the plan says that it was changed by other means.
+    await state().query(
+      "update webhook_endpoints set description = 'by hand' where url like '%a-secret-path'",
+    )
+    const plan = await ask<DeploymentPlan>({
+      stack: 'digests',
+      description: `${bucketOf('digests')}${hook}`,
+      dry_run: true,
+    })
+    assert.deepEqual(
+      plan.steps.flatMap(({ notes }) => notes),
+      ['changed by other means: description'],
+    )
+  },
+)
 
 test('a step does not take over what came after the plan', { skip }, async () => {
   const planned = await ask({ stack: 'planned', description: bucketOf('came') })

@@ -42,16 +42,13 @@ export function isSameAttribute(
 const isHidden = (value: StackAttribute | undefined): value is { readonly hidden: string } =>
   typeof value === 'object' && 'hidden' in value
 
-/** Attributes as the state keeps them: hidden ones as digests that nobody without the key can compare. */
+/** Attributes as the state keeps them: digests, which nobody without the key can compare. */
 export const digestsOf = (
   attributes: StackAttributes,
   key: string,
 ): Readonly<Record<string, string>> =>
   Object.fromEntries(
-    Object.entries(attributes).map(([name, value]) => [
-      name,
-      typeof value === 'string' ? `=${value}` : `#${digest(JSON.stringify(value), key)}`,
-    ]),
+    Object.entries(attributes).map(([name, value]) => [name, digest(JSON.stringify(value), key)]),
   )
 
 const digest = (text: string, key: string): string =>
