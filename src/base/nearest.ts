@@ -13,6 +13,16 @@ export function nearest(text: string, words: readonly string[]): string | undefi
   return first !== undefined && first.edits <= most ? first.word : undefined
 }
 
+/** Words that a hint looks at, and the letters of the text that was asked for, at most. */
+export const NEAR_WORDS_MAX = 500
+const ASKED_LETTERS_MAX = 100
+
+/** `did you mean "image"?`, or undefined where no word is near. */
+export function didYouMean(text: string, words: readonly string[]): string | undefined {
+  const near = nearest(text.slice(0, ASKED_LETTERS_MAX), words.slice(0, NEAR_WORDS_MAX))
+  return near === undefined ? undefined : `did you mean "${near}"?`
+}
+
 /** Letters to insert, remove or replace (the distance of Levenshtein). */
 function editsBetween(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, place) => place)

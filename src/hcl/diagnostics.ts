@@ -1,5 +1,5 @@
 // A fault of a description file: its place, the expectation, and a way to mend it.
-import { nearest } from '#base/nearest.ts'
+import { didYouMean } from '#base/nearest.ts'
 import type { SourceText, TextRange } from './source-text.ts'
 
 export type HclDiagnostic = {
@@ -36,15 +36,8 @@ export const withoutValues = ({ range, withoutValues: said }: HclDiagnostic): Hc
   hint: undefined,
 })
 
-/** Words that a hint looks at, and those that it lists, at most: a file can have thousands of names. */
-const WORDS_MAX = 500
+/** Words that a hint lists at most: a file can have thousands of names. */
 const LISTED_MAX = 30
-
-/** `did you mean "image"?`, or undefined where no word is near. */
-export function didYouMean(text: string, words: readonly string[]): string | undefined {
-  const near = nearest(text.slice(0, 100), words.slice(0, WORDS_MAX))
-  return near === undefined ? undefined : `did you mean "${near}"?`
-}
 
 /** The near word, else the list: `there are cpu, image, memory`. */
 export function meantOrAll(text: string, words: readonly string[]): string {

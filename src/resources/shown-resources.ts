@@ -4,6 +4,7 @@ import { printEnergyPerDay } from '#contract/values/energy-budget.ts'
 import { fault, type Code } from '#contract/errors.ts'
 import { CHANGE_UNDER_WAY, HELD_WORDS } from '#contract/resources/passing-reasons.ts'
 import type { Queryable } from '#state/connect.ts'
+import { notFoundWords } from './not-found.ts'
 import type { HeldFor } from './resource.ts'
 
 export type ShownResource = {
@@ -60,7 +61,7 @@ export function shownResources<Row extends ShownResource, Settings, Reply extend
     async find(state, account, wanted) {
       const row = await named(state, account, wanted)
       if (row !== undefined) return row
-      throw fault(notFound, `Could not find the ${kind}: "${wanted.slice(0, 100)}"`)
+      throw fault(notFound, await notFoundWords(state, { account, kind, wanted }))
     },
   }
 }

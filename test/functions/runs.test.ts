@@ -46,9 +46,10 @@ test('a new object runs the function, with an address that reads the object', as
     name: 'follower',
     file: 'index.mjs',
     source: KEEPER,
-    on: ['bucket/runs-nothing/object-created'],
+    on: ['bucket/runs-photso/object-created'],
   })
   assert.equal(missing.body.title, 'function_bucket_not_found')
+  assert.match(JSON.stringify(missing.body), /no \\"runs-photso\\"; did you mean \\"runs-photos\\"/)
   await deploy('follower', KEEPER, { on: ['bucket/runs-photos/object-created'] })
   await put('runs-photos', 'a b/ä.jpg')
   const [seen] = await until(

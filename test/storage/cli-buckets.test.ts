@@ -206,6 +206,8 @@ test('a bucket that is not there is neither counted nor proposed to be made', as
     assert.equal(code, 1, words.join(' '))
     assert.match(stderr, /NoSuchBucket[\s\S]*try: ergon storage ls$/m)
   }
+  const near = await run(['ls', 's3://storage-cli-regoin'])
+  assert.match(near.stderr, /\(NoSuchBucket\); did you mean "storage-cli-region"\?$/m)
   const plain = await done('rm', 's3://storage-cli-region/absent')
   assert.match(plain.stderr, /^nothing is at s3:\/\/storage-cli-region\/absent now, /m)
   const hidden = await done('rm', 's3://storage-cli-versions/a b')

@@ -16,6 +16,8 @@ export type BucketCalls = {
   readonly bucket: string
   /** The one that it writes to: where there is none, it can be made. */
   readonly target?: string
+  /** `did you mean "photos"?` */
+  readonly meant?: string | undefined
 }
 
 type AskedFor = BucketCalls & { readonly options: GlobalOptions }
@@ -57,16 +59,21 @@ export function explained(
   const refused = error as S3Refusal
   if (refused.$metadata?.httpStatusCode === undefined) return unanswered(error, baseUrlOf(options))
   const { name, BucketName: bucket = buckets.bucket } = refused
-  return commandErrorOf(refused, STEPS[name]?.({ ...buckets, bucket, options }))
+  return commandErrorOf(refused, STEPS[name]?.({ ...buckets, bucket, options }), buckets.meant)
 }
 
 /** A CommandError for a refusal of the service, with a next step that the caller knows. */
-export function commandErrorOf(error: S3Refusal, step: NextStep | undefined): CommandError {
+export function commandErrorOf(
+  error: S3Refusal,
+  step: NextStep | undefined,
+  meant?: string,
+): CommandError {
   const { name, $metadata: { httpStatusCode = SERVICE_FAULT, requestId } = {} } = error
   const exitCode =
     httpStatusCode === PAYMENT_REQUIRED ? EXIT.payment : (step?.exitCode ?? EXIT.failed)
   const id = requestId === undefined || httpStatusCode < SERVICE_FAULT ? '' : `, ${requestId}`
-  const made = new CommandError(`${messageOf(error)} (${name}${id})`, exitCode, step?.next)
+  const hint = meant === undefined ? '' : `; ${meant}`
+  const made = new CommandError(`${messageOf(error)} (${name}${id})${hint}`, exitCode, step?.next)
   made.requestId = requestId
   return made
 }

@@ -4,6 +4,7 @@ import { S3Client } from '@aws-sdk/client-s3'
 import { baseUrlOf, tokenOf } from '#cli/profile.ts'
 import type { CommandCall } from '#cli/call.ts'
 import { explained, type BucketCalls } from './explain.ts'
+import { nearBucket } from './near-bucket.ts'
 import { onSignals } from './signals.ts'
 import { createTally, type Tally } from './tally.ts'
 
@@ -37,7 +38,9 @@ export async function withSession<T>(
   try {
     return await work({ s3, tally, signal: stopping.signal, stop })
   } catch (error) {
-    throw explained(stopping.signal.aborted ? stopping.signal.reason : error, options, buckets)
+    const reason: unknown = stopping.signal.aborted ? stopping.signal.reason : error
+    const meant = await nearBucket(s3, reason, buckets.bucket)
+    throw explained(reason, options, { ...buckets, meant })
   } finally {
     ignoreSignals()
     s3.destroy()

@@ -3,6 +3,7 @@ import { invariant } from '#base/errors.ts'
 import type { DatabaseRow } from '#databases/find-database.ts'
 import type { BackupListReply, BackupReply } from '#contract/databases/databases.ts'
 import { fault } from '#contract/errors.ts'
+import { notFoundWords } from '#resources/not-found.ts'
 import type { Queryable } from '#state/connect.ts'
 
 /** A database that has backups, or had them: whether it is deleted or not. */
@@ -45,9 +46,12 @@ export async function idOfDatabase(
     [account, wanted, NAMED_MAX],
   )
   const [found, next] = rows
-  const shown = `"${wanted.slice(0, 100)}"`
   if (found === undefined)
-    throw fault('database_not_found', `Could not find the database: ${shown}`)
+    throw fault(
+      'database_not_found',
+      await notFoundWords(state, { account, kind: 'database', wanted }),
+    )
+  const shown = `"${wanted.slice(0, 100)}"`
   if (found.isClear || next === undefined) return found.id
   const ids = rows.map(({ id }) => id).join(', ')
   throw fault(

@@ -1,5 +1,6 @@
 // POST /v1/functions: writes down a version; the agent's reconciler starts it once, and makes it live where that went well.
 import { present } from '#base/errors.ts'
+import { didYouMean, NEAR_WORDS_MAX } from '#base/nearest.ts'
 import { fault } from '#contract/errors.ts'
 import * as limits from '#contract/functions/function-limits.ts'
 import type { FunctionRequest } from '#contract/functions/functions.ts'
@@ -148,10 +149,18 @@ async function assertBuckets(
      where not exists (select from buckets b where b.name = w.name and b.account = $1)`,
     [account, names],
   )
-  if (rows[0] !== undefined)
-    throw fault(
-      'function_bucket_not_found',
-      `Could not follow the bucket: the account has no "${rows[0].name}"`,
-      { param: 'on' },
-    )
+  const [missing] = rows
+  if (missing === undefined) return
+  const own = await transaction.query<{ name: string }>(
+    `select name from buckets where account = $1 order by name limit ${NEAR_WORDS_MAX}`,
+    [account],
+  )
+  const meant = didYouMean(
+    missing.name,
+    own.rows.map(({ name }) => name),
+  )
+  const words = `Could not follow the bucket: the account has no "${missing.name}"`
+  throw fault('function_bucket_not_found', meant === undefined ? words : `${words}; ${meant}`, {
+    param: 'on',
+  })
 }

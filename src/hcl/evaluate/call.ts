@@ -1,5 +1,6 @@
 // Calls: arguments by the kinds that the function takes. An unknown argument makes the result unknown.
-import { HclFault, didYouMean } from '#hcl/diagnostics.ts'
+import { didYouMean } from '#base/nearest.ts'
+import { HclFault } from '#hcl/diagnostics.ts'
 import { argumentOf, HclArgumentError, type HclFunction } from '#hcl/functions/function.ts'
 import type { CallNode, Expression } from '#hcl/syntax/nodes.ts'
 import { NumericError } from '#hcl/values/numeric.ts'

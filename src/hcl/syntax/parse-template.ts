@@ -1,5 +1,6 @@
 // "…" and <<NAME texts: parts, the directives if and for with their ends, and ~, which strips blanks.
-import { HclFault, didYouMean } from '#hcl/diagnostics.ts'
+import { didYouMean } from '#base/nearest.ts'
+import { HclFault } from '#hcl/diagnostics.ts'
 import type { TextRange } from '#hcl/source-text.ts'
 import type { FlatPart } from './flat-part.ts'
 import type { Expression, TemplatePart } from './nodes.ts'
