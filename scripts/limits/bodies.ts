@@ -8,6 +8,11 @@ export const BODIES: LimitSection = {
   title: 'A JSON body',
   limits: [
     ['size', bytes(http.JSON_BODY_BYTES_MAX), code('body_too_large')],
+    [
+      'size, where the account cannot pay and the operation is answered all the same',
+      bytes(http.UNPAID_BODY_BYTES_MAX),
+      code('balance_depleted'),
+    ],
     ['nesting', count(http.JSON_DEPTH_MAX), code('invalid_json')],
     ['time to arrive', seconds(http.BODY_TIMEOUT_MS), code('request_timeout')],
     [

@@ -1,6 +1,7 @@
 // One HTTP exchange: the request as it came, its raw target, and one signal for everything that can
 // end it early (client gone, deadline, the work's own cut).
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ErgonError } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import type { BodyMemory } from './body-memory.ts'
 
@@ -24,6 +25,8 @@ export class Exchange {
     bodyBytes: 0,
     errorCode: undefined,
   }
+  /** The body has so few bytes, or the request is refused so. */
+  bodyLimit: { readonly bytes: number; readonly refusal: ErgonError } | undefined
   /** SHA-256 of the body's bytes, where somebody may ask for it. */
   bodyHash: Buffer | undefined
   readonly #abort = new AbortController()

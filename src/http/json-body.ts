@@ -57,14 +57,16 @@ export function parseJson(bytes: Uint8Array): unknown {
 }
 
 /**
- * All the bytes of a body of at most `limit`; sends 100 Continue first when the client waits for it.
- * Throws body_too_large, request_timeout, malformed_request (in pieces of few bytes), overloaded when the
+ * All the bytes of a body of at most `limitBytes`; sends 100 Continue first when the client waits for it.
+ * Throws body_too_large, the refusal of a smaller limit of the exchange, request_timeout, malformed_request (in pieces of few bytes), overloaded when the
  * bodies of all requests leave no room for it.
  */
-export async function readBody(exchange: Exchange, limit: number): Promise<Uint8Array> {
-  const { request, response, signal } = exchange
+export async function readBody(exchange: Exchange, limitBytes: number): Promise<Uint8Array> {
+  const { request, response, signal, bodyLimit } = exchange
+  const limit = Math.min(limitBytes, bodyLimit?.bytes ?? limitBytes)
+  const beyond = () => bodyLimit?.refusal ?? tooLarge(limit)
   const declared = Number(request.headers['content-length'] ?? 0)
-  if (declared > limit) throw tooLarge(limit)
+  if (declared > limit) throw beyond()
   if (request.headers.expect !== undefined) response.writeContinue()
   return await new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
@@ -83,7 +85,7 @@ export async function readBody(exchange: Exchange, limit: number): Promise<Uint8
       size += chunk.length
       chunks.push(chunk)
       const isCrumbled = size > PIECES_BYTES_FREE && size < chunks.length * PIECE_BYTES_MIN
-      if (size > limit) fail(tooLarge(limit))
+      if (size > limit) fail(beyond())
       else if (isCrumbled) fail(crumbled())
       else if (!exchange.hold(chunk.length)) fail(noRoom())
     }

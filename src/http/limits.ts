@@ -4,6 +4,8 @@ export const HEADER_BYTES_MAX = 16 * 1024
 export const HEADERS_MAX = 100
 export const TARGET_BYTES_MAX = 8 * 1024
 export const JSON_BODY_BYTES_MAX = 8 * 1024 * 1024
+/** The same of an account that cannot pay: nobody pays for a longer one, and a suspension has 18 bytes. */
+export const UNPAID_BODY_BYTES_MAX = 16 * 1024
 /** Least mean size of the pieces of a long body: each piece costs microseconds of CPU. */
 export const PIECE_BYTES_MIN = 256
 /** A lot: a body of which less came may be in pieces of any size. */

@@ -34,6 +34,7 @@ import type { ProtocolHandler } from './protocol-handler.ts'
 import type { Exchange } from './exchange.ts'
 import type { Idempotency } from './idempotency.ts'
 import { discardBody } from './json-body.ts'
+import { UNPAID_BODY_BYTES_MAX } from './limits.ts'
 import { checkExpectation, checkForm } from './request-form.ts'
 import type { RequestCounts } from './request-counts.ts'
 import { sendRefusal, serve, serveOnce, type ServeDeps } from './serve.ts'
@@ -103,7 +104,10 @@ async function conduct(exchange: Exchange, deps: AnswerDeps): Promise<void> {
       arrival.arrive(matched, caller)
       const admitted = admit(spend, caller, matched.operation)
       unpaid = admitted instanceof Promise ? await admitted : admitted
-      if (unpaid !== undefined) arrival.enterUnpaid(caller.account)
+      if (unpaid !== undefined) {
+        arrival.enterUnpaid(caller.account)
+        exchange.bodyLimit = { bytes: UNPAID_BODY_BYTES_MAX, refusal: unpaid }
+      }
     }
     const body = await protocol.body(exchange, matched)
     if (!isAnsweredUnpaid(operationOf(operation), body)) {

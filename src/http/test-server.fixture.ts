@@ -10,6 +10,7 @@ import {
   type TestGatewayOptions,
 } from '#charging/gateway.fixture.ts'
 import { fault } from '#contract/errors.ts'
+import type { OperationName } from '#contract/operations.ts'
 import { ACCOUNT_REQUESTS_MAX, createAccountLoad } from './account-load.ts'
 import type { Idempotency } from './idempotency.ts'
 import type { ProtocolHandler } from './protocol-handler.ts'
@@ -35,6 +36,7 @@ export async function startTestHttp(
   handlers: Readonly<Record<string, Handler>>,
   {
     charging,
+    operation = 'chat.create',
     ...options
   }: {
     silenceMs?: number
@@ -48,13 +50,15 @@ export async function startTestHttp(
     accountRate?: number
     idempotency?: Idempotency
     charging?: TestGatewayOptions
+    /** The operation of all endpoints. */
+    operation?: OperationName
   } = {},
 ): Promise<TestHttp> {
   const gateway = await startTestGateway(charging)
   await gateway.setTariff(1_000_000_000n)
   const logged: string[] = []
   const failed: unknown[] = []
-  const handler = handlerOf(handlers)
+  const handler = handlerOf(handlers, operation)
   const counts = createRequestCounts()
   const server = await listen({
     charging: gateway.charging,
@@ -87,16 +91,19 @@ export async function startTestHttp(
   }
 }
 
-const handlerOf = (handlers: Readonly<Record<string, Handler>>): ProtocolHandler => ({
+const handlerOf = (
+  handlers: Readonly<Record<string, Handler>>,
+  operation: OperationName,
+): ProtocolHandler => ({
   match(exchange) {
     const handle = handlers[exchange.path]
     if (handle === undefined) throw fault('not_found', `Could not find the path: ${exchange.path}`)
-    return { operation: 'chat.create', endpoint: { handle }, parameters: {} }
+    return { operation, endpoint: { handle }, parameters: {} }
   },
   identify(exchange) {
     const account = exchange.header('x-account') ?? FREE_PAYER.account
     if (account === 'none') return undefined
-    const member = { token: 'tok_a', member: 'mem_a', role: 'owner', scope: 'read' } as const
+    const member = { token: 'tok_a', member: 'mem_a', role: 'owner', scope: 'deploy' } as const
     return { ...FREE_PAYER, account, ...member, refusesTokenPresign: false }
   },
   body: async (exchange) => (exchange.method === 'POST' ? await readJson(exchange) : undefined),
