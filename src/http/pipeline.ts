@@ -98,11 +98,14 @@ async function conduct(exchange: Exchange, deps: AnswerDeps): Promise<void> {
     }
     // A known principal is not awaited: an await costs a turn of the promise queue.
     const known = protocol.identify(exchange, matched)
+    // The CPU until a wait is this request's: unmarked, the neighbour that goes on meanwhile would pay.
+    if (known instanceof Promise) spend.mark()
     const caller = known instanceof Promise ? await known : known
     let unpaid: ErgonError | undefined
     if (caller !== undefined) {
       arrival.arrive(matched, caller)
       const admitted = admit(spend, caller, matched.operation)
+      if (admitted instanceof Promise) spend.mark()
       unpaid = admitted instanceof Promise ? await admitted : admitted
       if (unpaid !== undefined) {
         arrival.enterUnpaid(caller.account)

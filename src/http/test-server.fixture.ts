@@ -37,6 +37,7 @@ export async function startTestHttp(
   {
     charging,
     operation = 'chat.create',
+    identifying,
     ...options
   }: {
     silenceMs?: number
@@ -52,13 +53,15 @@ export async function startTestHttp(
     charging?: TestGatewayOptions
     /** The operation of all endpoints. */
     operation?: OperationName
+    /** Runs while a caller is identified, by its account. */
+    identifying?: Identifying
   } = {},
 ): Promise<TestHttp> {
   const gateway = await startTestGateway(charging)
   await gateway.setTariff(1_000_000_000n)
   const logged: string[] = []
   const failed: unknown[] = []
-  const handler = handlerOf(handlers, operation)
+  const handler = handlerOf(handlers, operation, identifying)
   const counts = createRequestCounts()
   const server = await listen({
     charging: gateway.charging,
@@ -91,9 +94,12 @@ export async function startTestHttp(
   }
 }
 
+type Identifying = (account: string) => Promise<void> | undefined
+
 const handlerOf = (
   handlers: Readonly<Record<string, Handler>>,
   operation: OperationName,
+  identifying: Identifying = () => undefined,
 ): ProtocolHandler => ({
   match(exchange) {
     const handle = handlers[exchange.path]
@@ -104,7 +110,8 @@ const handlerOf = (
     const account = exchange.header('x-account') ?? FREE_PAYER.account
     if (account === 'none') return undefined
     const member = { token: 'tok_a', member: 'mem_a', role: 'owner', scope: 'deploy' } as const
-    return { ...FREE_PAYER, account, ...member, refusesTokenPresign: false }
+    const caller = { ...FREE_PAYER, account, ...member, refusesTokenPresign: false }
+    return identifying(account)?.then(() => caller) ?? caller
   },
   body: async (exchange) => (exchange.method === 'POST' ? await readJson(exchange) : undefined),
   render: renderProblem,
