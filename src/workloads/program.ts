@@ -38,8 +38,9 @@ const assignment = (text: string): [string, string] => {
 
 /** A name as images have it: `SIGTERM`, `TERM` or a number. */
 export function signalOf(text: string): NodeJS.Signals {
-  const name = `SIG${text.toUpperCase().replace(/^SIG/, '')}`
-  return isSignal(name) ? name : 'SIGTERM'
+  const named = `SIG${text.toUpperCase().replace(/^SIG/, '')}`
+  const found = Object.entries(constants.signals).find(
+    ([name, number]) => name === named || String(number) === text,
+  )
+  return (found?.[0] ?? 'SIGTERM') as NodeJS.Signals
 }
-
-const isSignal = (name: string): name is NodeJS.Signals => Object.hasOwn(constants.signals, name)

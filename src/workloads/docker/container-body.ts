@@ -47,6 +47,8 @@ const hostConfig = (
 ): object => ({
   // Its own loopback and nothing else: a relay leads into it.
   NetworkMode: 'none',
+  // All ports are the program's, as the network is. Docker permits them by itself, Podman does not.
+  Sysctls: { 'net.ipv4.ip_unprivileged_port_start': '0' },
   ExtraHosts: hosts.map((host) => `${host}:127.0.0.1`),
   CgroupParent: group,
   ...confinement,

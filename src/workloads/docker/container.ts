@@ -79,7 +79,8 @@ export function createContainer(spec: WorkloadSpec, deps: ContainerDeps): CellCo
         await engine.ask('POST', `/containers/create?name=${name}`, { body })
       }
       const { memoryBytes } = spec
-      return beginLife({ engine, name, prepare, remove: removeAll, place, memoryBytes })
+      const settle = () => volumes.settle(place.uid)
+      return beginLife({ engine, name, prepare, settle, remove: removeAll, place, memoryBytes })
     },
     cpuGroups: cpuGroupsBelow,
     async remove(group) {
@@ -94,6 +95,8 @@ type LifeDeps = {
   readonly name: string
   /** The stack ends with the life. */
   readonly prepare: (held: DisposableStack) => Promise<void>
+  /** The last step before its program begins; the engine has mounted its volumes. */
+  readonly settle: () => Promise<void>
   readonly remove: () => Promise<void>
   readonly place: ContainerPlace
   readonly memoryBytes: number
@@ -128,7 +131,7 @@ function beginLife(deps: LifeDeps): StartedLife {
 }
 
 async function live(
-  { engine, name, prepare, remove, place, memoryBytes }: LifeDeps,
+  { engine, name, prepare, settle, remove, place, memoryBytes }: LifeDeps,
   given: {
     readonly output: { readonly stdout: PassThrough; readonly stderr: PassThrough }
     readonly killed: AbortSignal
@@ -143,6 +146,7 @@ async function live(
     const reading = readFrames(await engine.attach(name, ending.signal), given.output).catch(
       () => undefined,
     )
+    await settle()
     await startContainer(engine, name)
     // A kill of the group has not seen the container that was started since.
     given.killed.throwIfAborted()

@@ -7,14 +7,19 @@ import { dirname } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { baseFault } from '#base/own-errors.ts'
 
-export type HeldDevice = { readonly path: string; release(): void }
+export type HeldDevice = {
+  readonly path: string
+  /** That of its root folder. */
+  readonly mode: number
+  release(): void
+}
 
 const ATTACH_MS = 60_000
 const SCRIPT = `device=$(losetup --find --show --nooverlap "$1") && exec 9< "$device" && losetup --detach "$device" || exit
 mount --no-mtab --types ext4 --options nosuid,nodev "$device" "$2" || exit
 [ "$(stat -c %u "$2")" = "$3" ] || chown -RhP "$3:$3" "$2" || exit
-umount --no-mtab "$2" || exit
-echo "$device"; read -r _`
+mode=$(stat -c %a "$2") && umount --no-mtab "$2" || exit
+echo "$device $mode"; read -r _`
 
 /** Rejects with the message of the tools. */
 export async function holdDevice(image: string, uid: number): Promise<HeldDevice> {
@@ -34,7 +39,8 @@ export async function holdDevice(image: string, uid: number): Promise<HeldDevice
   })
   ended.catch(() => undefined)
   try {
-    return { path: await Promise.race([device, ended]), release }
+    const [path = '', mode = ''] = (await Promise.race([device, ended])).split(' ')
+    return { path, mode: Number.parseInt(mode, 8), release }
   } catch (error) {
     child.kill('SIGKILL')
     throw error
