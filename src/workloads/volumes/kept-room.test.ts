@@ -169,3 +169,46 @@ test('room is kept after a pull or a restore that reserves room, and leaves that
   assert.equal(await kept.keep(MIB), true)
   assert.equal(kept.bytes, MIB)
 })
+
+test('a volume is promised no room that a restore has found free, and has its own before a restore looks', async (t) => {
+  const disk = smallDisk(t)
+  if (disk === undefined) return
+  const folder = join(disk, 'volumes')
+  const lock = lockIn(disk)
+  const room = () => tenantRoomOf(statfsSync(disk))
+  let leftBytes: number | undefined
+  const volumes = createNodeVolumes(folder, lock, {
+    make: async (path) => {
+      leftBytes = room()
+      writeFileSync(path, '')
+      truncateSync(path, VOLUME_BYTES)
+    },
+    grow: async () => undefined,
+  })
+  const open = (id: string) =>
+    volumes.open({
+      id: `wl_${id}`,
+      volumes: [{ id: `vol_${id}`, name: 'data', path: '/data', bytes: VOLUME_BYTES }],
+    })
+  const before = room()
+  await open('a')
+  assert.ok(leftBytes !== undefined && leftBytes <= before - VOLUME_BYTES + MIB, `${leftBytes}`)
+  await volumes.keep('wl_a', new Set())
+  // The room of the first one is given back by those that keep it.
+  const ending = new AbortController()
+  const keeping = volumes.keepRoom(ending.signal)
+  try {
+    await until(() => room() > before - MIB)
+    const restore = await lockFile(lock, undefined, { read: true })
+    const opened = open('b')
+    opened.catch(() => undefined)
+    await pause(100)
+    const others = openSync(join(disk, 'others'), 'w')
+    while (room() > VOLUME_BYTES / 2) writeSync(others, Buffer.alloc(MIB))
+    await restore.release()
+    await assert.rejects(opened, { code: 'workload_failed', message: /the node has \d+ MB/ })
+  } finally {
+    ending.abort()
+    await keeping
+  }
+})

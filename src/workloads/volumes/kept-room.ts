@@ -16,12 +16,19 @@ export interface KeptRoom {
    * writes stop at: volumes that fill up take it meanwhile. False where another work reserves room now: then again.
    */
   keep(bytes: number): Promise<boolean>
+  /**
+   * Makes a promise and keeps its room, before another work finds that free. `make` checks the room and returns the bytes of
+   * all promises; it throws where the room is too small. Where the file system keeps no blocks, the promise alone counts.
+   */
+  promise(make: () => Promise<number>): Promise<void>
   close(): Promise<void>
 }
 
 const NAME = '.room'
 /** Less is not worth a call. */
 const STEP_BYTES = 1_048_576
+/** Others hold the lock while they take blocks. */
+const LOCK_MS_MAX = 120_000
 
 /**
  * The folder is that of the volumes, and the lock that of room-lock.ts. Rejects where the file system keeps no blocks for a
@@ -30,6 +37,8 @@ const STEP_BYTES = 1_048_576
 export function createKeptRoom(folder: string, lock: string): KeptRoom {
   let file: FileHandle | undefined
   let heldBytes = 0
+  let isPromising = false
+  let shrinking: Promise<unknown> | undefined
   const size = async (bytes: number): Promise<true> => {
     file ??= await openNameless(join(folder, NAME))
     if (bytes < heldBytes) await file.truncate(bytes)
@@ -52,12 +61,28 @@ export function createKeptRoom(folder: string, lock: string): KeptRoom {
     async keep(bytes) {
       const wanted = await wantedOf(bytes)
       if (!isWorthIt(wanted)) return true
-      // Volumes that fill up wait for nobody.
-      if (wanted < heldBytes) return await size(wanted)
+      if (isPromising) return false
+      // Volumes that fill up wait for no other work.
+      if (wanted < heldBytes) {
+        const done = size(wanted)
+        shrinking = done.catch(() => undefined)
+        return await done
+      }
       const held = await lockFile(lock, undefined, { read: true }).catch(orLocked)
       if (held === undefined) return false
       await using _ = held
       return await size(Math.max(heldBytes, await wantedOf(bytes)))
+    },
+    async promise(make) {
+      await using _ = await lockFile(lock, AbortSignal.timeout(LOCK_MS_MAX), { read: true })
+      isPromising = true
+      try {
+        await shrinking
+        const wanted = await wantedOf(await make())
+        if (wanted > heldBytes) await size(wanted).catch(() => undefined)
+      } finally {
+        isPromising = false
+      }
     },
     async close() {
       await file?.close()

@@ -6,13 +6,20 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promiseRoomOf } from '#base/tenant-room.ts'
+import type { KeptRoom } from './kept-room.ts'
 import { createNodeVolumes } from './node-volumes.ts'
 import { toolMsOf } from './volume-images.ts'
 
 // More than a disk has.
 const BYTES = 4096 * 1e9
-/** Room is promised here, and its blocks are not taken. */
 const NO_LOCK = '/nowhere'
+/** Room is promised here, and its blocks are not taken. */
+const NOTHING_KEPT: KeptRoom = {
+  bytes: 0,
+  keep: async () => true,
+  promise: async (make) => void (await make()),
+  close: async () => undefined,
+}
 
 test('room that a file has is not asked for again, also where its growth was cut off; others have no room', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'ergon-room-'))
@@ -48,13 +55,12 @@ test('a slow check of a volume holds up neither others nor the room that it was 
     const volume = (id: string, bytes: number) => ({ id, name: 'data', path: '/data', bytes })
     const begun: string[] = []
     const goOn = Promise.withResolvers<void>()
-    const { open } = createNodeVolumes(folder, NO_LOCK, {
-      make: async (path) => void begun.push(`make ${path.slice(-9, -4)}`),
-      async grow(path) {
-        begun.push(`grow ${path.slice(-9, -4)}`)
-        await goOn.promise
-      },
-    })
+    const make = async (path: string) => void begun.push(`make ${path.slice(-9, -4)}`)
+    const grow = async (path: string) => {
+      begun.push(`grow ${path.slice(-9, -4)}`)
+      await goOn.promise
+    }
+    const { open } = createNodeVolumes(folder, NO_LOCK, { make, grow }, NOTHING_KEPT)
     const large = ['vol_a', 'vol_b', 'vol_c', 'vol_d', 'vol_e']
     mkdirSync(join(folder, 'wl_a'))
     for (const id of large) writeFileSync(join(folder, 'wl_a', `${id}.img`), '')

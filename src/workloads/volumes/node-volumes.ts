@@ -39,13 +39,13 @@ const BYTES_PER_MB = 1_000_000
 /** Checks of file systems at once: each reads much of the disk. */
 const GROWTHS_MAX = 4
 
-/** The lock is that of room-lock.ts. The makers of files are others in tests. */
+/** The lock is that of room-lock.ts. The makers of files, and the keeper of the room, are others in tests. */
 export function createNodeVolumes(
   folder: string,
   lock: string,
   makers: VolumeMakers = { make: makeVolumeImage, grow: growVolumeImage },
+  kept: KeptRoom = createKeptRoom(folder, lock),
 ): NodeVolumes {
-  const kept = createKeptRoom(folder, lock)
   const imageOf = (workload: string, { id }: Pick<WorkloadVolume, 'id'>) =>
     join(folder, workload, id + IMAGE)
   /** The sizes of volumes that are being made or grown. */
@@ -103,7 +103,7 @@ export function createNodeVolumes(
 type Rooms = {
   readonly folder: string
   readonly promises: Map<string, number>
-  readonly kept: Pick<KeptRoom, 'bytes'>
+  readonly kept: Pick<KeptRoom, 'bytes' | 'promise'>
 }
 
 /** Makes or grows the file of a volume, one after the other for each volume: a slow check holds up no other. */
@@ -124,11 +124,13 @@ function createOpening({
     const image = await findImage(path)
     const moreBytes = lackingBytes(image, volume)
     if (image?.isWhole === true && moreBytes === 0) return
-    await promiseTurn(async () => {
+    const makePromise = async () => {
       await assertRoom({ folder, promises, kept }, volume, moreBytes)
       promises.set(id, wholeBlocks(bytes))
-      checks.changed()
-    })
+      return promisedBytes(await filesOf(folder), promises)
+    }
+    await promiseTurn(() => kept.promise(makePromise))
+    checks.changed()
     try {
       if (image === undefined) await make(path, bytes)
       else await growthTurn(() => grow(path, bytes))
