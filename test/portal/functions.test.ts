@@ -160,6 +160,21 @@ describe('pages of functions', { skip: withoutBrowser }, () => {
     await answers((text) => text === 'one')
   })
 
+  test('the page of a function has its joules by the hour, as bars and as a table', async () => {
+    const { page } = ada
+    const { body } = await until(
+      () => ada.ask('GET', `/v1/functions/${NAME}/energy`),
+      ({ body: energy }) => (energy['data'] as readonly object[]).length > 0,
+    )
+    await go(`/functions/${NAME}`)
+    const hours = page.locator('section', { hasText: 'Joules an hour' })
+    await hours.locator('svg rect.functions').first().waitFor()
+    await hours.locator('summary').click()
+    const rows = hours.locator('tbody tr')
+    assert.equal(await rows.count(), (body['data'] as readonly object[]).length)
+    await check('a function with its joules by the hour')
+  })
+
   test('a run for an object that failed for good is listed with its error, and run again', async () => {
     const { page } = ada
     const put = (path: string) => page.evaluate(`fetch('/s3/${path}', { method: 'PUT' })`)

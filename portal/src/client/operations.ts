@@ -196,6 +196,11 @@ export type Operations = Checked<{
     typeof functions.functionLogsQuery
   >
   'GET /v1/functions/:function/intervals': Of<typeof intervalList, never, typeof intervalsQuery>
+  'GET /v1/functions/:function/energy': Of<
+    typeof functions.functionEnergy,
+    never,
+    typeof hourlyEnergyQuery
+  >
   'GET /v1/functions/:function/failures': Of<typeof functions.functionFailures>
   'POST /v1/functions/:function/failures/replay': Of<
     typeof functions.functionReplayed,

@@ -1,7 +1,9 @@
-// One function: its address, four facts, the commands, its versions, what runs it, its log, and what can be done to it.
+// One function: its address, four facts, the commands, its versions, the hours of its energy, its triggers, its log, and
+// its actions.
 import { Link } from '@tanstack/react-router'
 import { sourceName } from '#contract/functions/source-file.ts'
 import { Awake } from '#console/parts/resources/awake.tsx'
+import { HourlyEnergy } from '#console/parts/resources/hourly-energy.tsx'
 import { Command } from '#console/parts/page/copy.tsx'
 import { Loaded } from '#console/parts/page/loaded.tsx'
 import { Section } from '#console/parts/page/section.tsx'
@@ -14,7 +16,7 @@ import type { Deployed } from './function.ts'
 import { FunctionFacts } from './function-facts.tsx'
 import { FunctionLog } from './log.tsx'
 import { Triggers } from './triggers.tsx'
-import { useIntervals, useFunction } from './use-functions.ts'
+import { useEnergy, useIntervals, useFunction } from './use-functions.ts'
 import { FunctionVersions } from './versions.tsx'
 
 export function Detail({ name }: { readonly name: string }) {
@@ -47,6 +49,7 @@ export function Detail({ name }: { readonly name: string }) {
             <Deploy one={one} />
             <Day one={one} />
             <FunctionVersions one={one} />
+            <Hours one={one} />
             <Triggers one={one} />
             <FunctionLog one={one} />
             <Actions one={one} />
@@ -86,4 +89,8 @@ const Day = ({ one }: { readonly one: Deployed }) => (
     wakers={{ connection: 'a request or a run', backup: 'a backup', change: 'a deployment' }}
     aside="While it sleeps, it costs nothing; a request or a run wakes it."
   />
+)
+
+const Hours = ({ one }: { readonly one: Deployed }) => (
+  <HourlyEnergy query={useEnergy(one)} service="functions" />
 )

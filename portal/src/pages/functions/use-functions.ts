@@ -24,6 +24,8 @@ const WORK = [
 ]
 /** The live stream tells states and charges; the other figures of a page are at most so old. */
 const SHOWN_MS = 60_000
+/** Hours of energy are at most so old. */
+const ENERGY_MS = 60_000
 
 export function useFunctions() {
   useResourceChanges('function', functionsChanged)
@@ -65,6 +67,13 @@ export const useFailures = ({ id, runs_failed }: Pick<Deployed, 'id' | 'runs_fai
     refetchInterval: SHOWN_MS,
   })
 
+/** Reads the energy of the last day, by the hour. */
+export const useEnergy = ({ id }: Pick<Deployed, 'id'>) =>
+  useQuery({
+    ...read('GET /v1/functions/:function/energy', { path: { function: id } }),
+    refetchInterval: ENERGY_MS,
+  })
+
 /** Those of this day of UTC, the newest first; a wake or a sleep has them read again. */
 export function useIntervals({ id }: Pick<Deployed, 'id'>) {
   const day = useNow('day').toISOString().slice(0, 10)
@@ -83,4 +92,5 @@ export const functionsChanged = (): Promise<void> =>
     'GET /v1/functions/:function/logs',
     'GET /v1/functions/:function/intervals',
     'GET /v1/functions/:function/failures',
+    'GET /v1/functions/:function/energy',
   )

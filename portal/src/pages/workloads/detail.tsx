@@ -4,6 +4,7 @@ import { call } from '#console/client/call.ts'
 import { withTouch } from '#console/client/touch.ts'
 import { bytesShort, share } from '#console/figures/amounts.ts'
 import { Awake } from '#console/parts/resources/awake.tsx'
+import { HourlyEnergy } from '#console/parts/resources/hourly-energy.tsx'
 import { Command } from '#console/parts/page/copy.tsx'
 import { Loaded } from '#console/parts/page/loaded.tsx'
 import { StateWord } from '#console/parts/page/state-word.tsx'
@@ -13,10 +14,9 @@ import { stateOf } from '#console/parts/resources/versioned.ts'
 import { Versions } from '#console/parts/resources/versions.tsx'
 import { Head } from '#console/shell/head.tsx'
 import { Actions } from './actions.tsx'
-import { HourlyEnergy } from './energy.tsx'
 import { WorkloadLog } from './log.tsx'
 import { Settings } from './settings.tsx'
-import { useIntervals, useWorkload, workloadsChanged } from './use-workloads.ts'
+import { useEnergy, useIntervals, useWorkload, workloadsChanged } from './use-workloads.ts'
 import { restCost, shortImage, type Version, type Workload } from './workload.ts'
 import { WorkloadFacts } from './workload-facts.tsx'
 
@@ -44,7 +44,7 @@ export function Detail({ name }: { readonly name: string }) {
             <WorkloadFacts one={one} />
             <Day one={one} />
             <WorkloadVersions one={one} />
-            <HourlyEnergy one={one} />
+            <Hours one={one} />
             <Settings one={one} />
             <WorkloadLog one={one} />
             <Actions one={one} />
@@ -103,4 +103,8 @@ const Day = ({ one }: { readonly one: Workload }) => (
     wakers={{ connection: 'a request', backup: 'a backup', change: 'a deployment or its scale' }}
     aside={`While it sleeps, only ${restCost(one)}; a request wakes it.`}
   />
+)
+
+const Hours = ({ one }: { readonly one: Workload }) => (
+  <HourlyEnergy query={useEnergy(one)} service="workloads" />
 )

@@ -1,4 +1,5 @@
-// The joules of a workload by the hour, as bars and as a table.
+// The joules of a resource by the hour, as bars and as a table.
+import type { UseQueryResult } from '@tanstack/react-query'
 import { moneyShort } from '#console/figures/money.ts'
 import { useUnit } from '#console/live/use-unit.ts'
 import { Bars } from '#console/parts/charts/bars.tsx'
@@ -8,25 +9,28 @@ import { STEP_MS, type Range } from '#console/parts/charts/range.ts'
 import { Section } from '#console/parts/page/section.tsx'
 import { Table, type Column } from '#console/parts/page/table.tsx'
 import { TimeHead, When } from '#console/parts/time/when.tsx'
+import type { ServiceName } from '#console/parts/charts/services.ts'
 import type { ReplyOf } from '#console/client/operations.ts'
-import { useEnergy } from './use-workloads.ts'
-import type { Workload } from './workload.ts'
 
-type Energies = ReplyOf<'GET /v1/workloads/:workload/energy'>
+type Energies = Pick<
+  ReplyOf<'GET /v1/workloads/:workload/energy'>,
+  'from' | 'to' | 'energy_nj' | 'charge_pusd' | 'data'
+>
 type Hour = Energies['data'][number]
 
-export function HourlyEnergy({ one }: { readonly one: Workload }) {
-  const query = useEnergy(one)
-  return (
-    <Section title="Joules an hour" aside="the last 24 hours">
-      <Loaded query={query} what="the energy of the workload">
-        {(energy) => <Hours energy={energy} />}
-      </Loaded>
-    </Section>
-  )
-}
+export const HourlyEnergy = (props: {
+  /** The energy of the last 24 hours. */
+  readonly query: UseQueryResult<Energies>
+  readonly service: ServiceName
+}) => (
+  <Section title="Joules an hour" aside="the last 24 hours">
+    <Loaded query={props.query} what="the energy by the hour">
+      {(energy) => <Hours energy={energy} service={props.service} />}
+    </Loaded>
+  </Section>
+)
 
-function Hours({ energy }: { readonly energy: Energies }) {
+function Hours({ energy, service }: { readonly energy: Energies; readonly service: ServiceName }) {
   const unit = useUnit()
   const money: Column<Hour> = {
     title: 'Cost',
@@ -36,7 +40,7 @@ function Hours({ energy }: { readonly energy: Energies }) {
   return (
     <div className="stack">
       <Bars
-        rows={energy.data.map((hour) => ({ ...hour, group: 'workloads' }))}
+        rows={energy.data.map((hour) => ({ ...hour, group: service }))}
         range={hoursOf(energy)}
         label="Joules an hour; the table below has the same figures"
       />
