@@ -19,8 +19,7 @@ import { INSTALL_RECORD, POSTGRES_FOLDER } from '#contract/databases/client-tool
 import { convertBert } from '#inference/convert/bert.ts'
 import { cachedArtifacts, cachedInstall, PASSWORD, quiet } from '#postgres/testing.ts'
 import { bundleOrSource, COMPILED_FOLDER, pathOf } from '#node/cell-specs.ts'
-import { PROGRAMS } from '#processes/programs.ts'
-import { compilePrograms } from '#node/compiled.ts'
+import { compilePrograms, isCompiled } from '#node/compiled.ts'
 import type { Program } from '#node/program-flags.ts'
 import { SCHEMAS } from '#processes/schemas.ts'
 import { copyWhole } from './copy-whole.ts'
@@ -100,12 +99,11 @@ function once<T>(make: () => Promise<T>): Promise<T> {
 async function cacheCompiled(): Promise<void> {
   const signal = AbortSignal.timeout(FETCH_MAX_MS)
   await using _ = await lockFile(join(CACHE, 'compiled.lock'), signal)
-  await compilePrograms({
-    folder: join(CACHE, COMPILED_FOLDER),
-    programs: PROGRAMS,
-    log: quiet,
-    signal,
-  })
+  const folder = join(CACHE, COMPILED_FOLDER)
+  if (isCompiled(folder)) return
+  // The programs name nearly all modules of the product.
+  const { PROGRAMS } = await import('#processes/programs.ts')
+  await compilePrograms({ folder, programs: PROGRAMS, log: quiet, signal })
 }
 
 /** The folder of the cluster for this version of the tables. */

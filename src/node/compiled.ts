@@ -63,7 +63,8 @@ export async function compilePrograms(deps: {
   }
 }
 
-function isCompiled(folder: string): boolean {
+/** True of a folder that has this version of the programs. */
+export function isCompiled(folder: string): boolean {
   const stamp = join(folder, STAMP)
   if (!existsSync(stamp) || !existsSync(bundlesIn(folder))) return false
   return readFileSync(stamp, 'utf8') === versionOfCode(folder)
