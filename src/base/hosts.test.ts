@@ -39,7 +39,8 @@ test('machineAddresses() has the addresses of all interfaces', () => {
 })
 
 test('isThisMachine() knows the addresses of the interfaces from those of other machines', () => {
-  for (const host of [...machineAddresses(), 'portal.localhost']) assert.ok(isThisMachine(host), host)
+  for (const host of [...machineAddresses(), 'portal.localhost'])
+    assert.ok(isThisMachine(host), host)
   for (const host of ['192.0.2.7', '2001:db8::7', 'cloud.example'])
     assert.ok(!isThisMachine(host), host)
 })

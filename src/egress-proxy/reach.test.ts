@@ -27,4 +27,3 @@ test('code of accounts does not reach the public address of the machine but at p
       hostname,
     )
 })
-

@@ -140,7 +140,9 @@ function unpackRoom(
     entries: entriesMax,
     layerPathBytes: LAYER_PATH_BYTES_MAX,
     tooLarge: () =>
-      quotaBytes < bytesMax ? imageBeyondQuota(text, { roomBytes: quotaBytes }) : imageTooLarge(bytesMax),
+      quotaBytes < bytesMax
+        ? imageBeyondQuota(text, { roomBytes: quotaBytes })
+        : imageTooLarge(bytesMax),
     async wrote(bytes) {
       room.wrote(Math.min(bytes, keptBytes))
       keptBytes -= bytes

@@ -304,7 +304,8 @@ export function driverContract({ name, on, skip, engine: startEngine }: Contract
         files: Object.fromEntries(paths.map((path) => [path, ''])),
       })
       const spec = { ...(await specOf(driver, `oci:${folder}/${tag}:v1`)), id: 'wl_links', volumes }
-      const links = 'symlink "/proc/self/fd/$_", "/data/$_" for @ARGV; symlink "/etc/shadow", "/data/link"'
+      const links =
+        'symlink "/proc/self/fd/$_", "/data/$_" for @ARGV; symlink "/etc/shadow", "/data/link"'
       const program = `${links}; symlink "/", "/data/all"; do "/app/server.pl"`
       const command = ['/usr/bin/perl', '-e', program, ...DESCRIPTORS.map(String)]
       const before = statSync('/etc/shadow')

@@ -5,7 +5,13 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
-import { PROBES, privilegedIn, provenOutside, putOutside, succeededOf } from '#cells/testing/escape.ts'
+import {
+  PROBES,
+  privilegedIn,
+  provenOutside,
+  putOutside,
+  succeededOf,
+} from '#cells/testing/escape.ts'
 import { makeImageRoot } from '#cells/testing/image-root.ts'
 import { runApart, type RunOptions } from '#cells/testing/run-once.ts'
 

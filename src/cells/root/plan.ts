@@ -130,7 +130,9 @@ function ensureFolder(top: Map<string, PathNode>, { image, workingFolder }: Cell
   if (workingFolder === undefined) return
   const path = resolveIn(image, workingFolder)
   if (isOfKernel(top, path))
-    throw unfit(`its working folder cannot be ${quoted(`/${path}`)}, where the cell has files of its own`)
+    throw unfit(
+      `its working folder cannot be ${quoted(`/${path}`)}, where the cell has files of its own`,
+    )
   const found = image === undefined ? undefined : statOf(join(image, path))
   if (found?.isDirectory() !== true) placeAt(top, path)
 }

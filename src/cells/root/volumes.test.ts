@@ -31,8 +31,7 @@ makeImageRoot(
 symlinkSync('/etc', join(IMAGE, 'data'))
 /** Descriptors that the pid 1 of a cell may have while it starts the program. */
 const DESCRIPTORS = Array.from({ length: 10 }, (_, nth) => nth + 3)
-for (const number of DESCRIPTORS)
-  mkdirSync(join(IMAGE, `var/data/${number}`), { recursive: true })
+for (const number of DESCRIPTORS) mkdirSync(join(IMAGE, `var/data/${number}`), { recursive: true })
 // Below the /proc of the cell, before it is entered: folders of the machine.
 symlinkSync(`/proc/self/root${FOLDER}/outside`, join(IMAGE, 'out'))
 const VOLUME = join(FOLDER, 'volume.img')
