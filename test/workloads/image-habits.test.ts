@@ -1,5 +1,5 @@
-// What images of Docker Hub do: they begin as root, log to links of /dev/stdout, keep a pid in /run and a cache elsewhere, listen
-// on a port below 1024, and end by a signal of their own.
+// Habits of images on Docker Hub. They begin as root, log to links of /dev/stdout, and keep a pid in /run and a cache elsewhere.
+// They listen on a port below 1024, and end by a signal of their own.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'

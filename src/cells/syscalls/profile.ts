@@ -34,10 +34,10 @@ export const seccompProfile = (architecture: Architecture): object => ({
   ],
 })
 
-type Comparison = { readonly argument: number; readonly mask: number; readonly value: number }
+type ArgumentComparison = { readonly argument: number; readonly mask: number; readonly value: number }
 
 /** All comparisons must hold. */
-const allowedWhere = (name: string, comparisons: readonly Comparison[]): object => ({
+const allowedWhere = (name: string, comparisons: readonly ArgumentComparison[]): object => ({
   names: [name],
   action: ALLOW,
   args: comparisons.map(({ argument: index, mask: value, value: valueTwo }) => ({

@@ -125,7 +125,7 @@ export async function runInheriting(
 ): Promise<string> {
   const descriptor = openSync(inherited, 'r')
   const stdio = [...Array.from({ length: INHERITED }, () => null), descriptor]
-  const child = spawn('perl', ['-e', IN_TERMINAL, '--', ...words], {
+  const child = spawn('/usr/bin/perl', ['-e', IN_TERMINAL, '--', ...words], {
     stdio: ['ignore', 'pipe', 'inherit', ...stdio.slice(3)],
   })
   closeSync(descriptor)

@@ -53,6 +53,7 @@ function alike() {
     claimThread: refuse,
     countUnits: refuse,
     recorded: (tell: Recorded) => tell(),
+    cutWhereUnpaid: () => undefined,
     onCut: refuse,
     rests,
     bound(rest: Nj) {
@@ -117,7 +118,6 @@ export function createStrictSpend(options: { holdNj?: bigint; ownNj?: bigint } =
       admissions.push(ceiling)
       leasts.push(least)
     },
-    cutWhereUnpaid: () => undefined,
     cover: () => options.holdNj === undefined,
     ...alike(),
     claim(used) {

@@ -9,7 +9,7 @@ export type EngineVolumes = {
   make(uid: number, held: DisposableStack): Promise<readonly object[]>
   /**
    * Podman gives a volume owner and mode of the folder of the image that is at its path, before the program begins: they are
-   * the user's again, and those of before. With other engines it changes nothing.
+   * the user's again, and those of before. Volumes of other engines have them already, and stay as they are.
    */
   settle(uid: number): Promise<void>
   remove(): Promise<void>
