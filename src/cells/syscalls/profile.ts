@@ -34,7 +34,11 @@ export const seccompProfile = (architecture: Architecture): object => ({
   ],
 })
 
-type ArgumentComparison = { readonly argument: number; readonly mask: number; readonly value: number }
+type ArgumentComparison = {
+  readonly argument: number
+  readonly mask: number
+  readonly value: number
+}
 
 /** All comparisons must hold. */
 const allowedWhere = (name: string, comparisons: readonly ArgumentComparison[]): object => ({
