@@ -12,8 +12,21 @@ const NS_PER_MS = 1_000_000
 const NJ_PER_MS = 1_000_000n
 const CPU_MS = 40
 
+type Wait = 'identify' | 'admit' | 'body'
+
+/** A body whose end comes later. */
+const lateBody = (end: Promise<void>) =>
+  new ReadableStream({
+    async start(body) {
+      body.enqueue(Buffer.from('{'))
+      await end
+      body.enqueue(Buffer.from('}'))
+      body.close()
+    },
+  })
+
 /** Bills of two requests, in ms of CPU: one uses 40 ms and waits, the other one is answered meanwhile. */
-async function bills(waitsIn: 'identify' | 'admit') {
+async function bills(waitsIn: Wait) {
   const held = Promise.withResolvers<void>()
   let isHeld = false
   await using http: TestHttp = await startTestHttp(
@@ -29,11 +42,15 @@ async function bills(waitsIn: 'identify' | 'admit') {
       },
     },
   )
-  const ask = async (account: string) =>
-    await fetch(`http://127.0.0.1:${http.port}/it`, { headers: { 'x-account': account } })
+  const ask = async (account: string, more: RequestInit = {}) =>
+    await fetch(`http://127.0.0.1:${http.port}/it`, {
+      headers: { 'x-account': account, 'content-type': 'application/json' },
+      ...more,
+    })
   await ask('quick')
   isHeld = true
-  const slow = ask('slow')
+  const body = { method: 'POST', body: lateBody(held.promise), duplex: 'half' } as const
+  const slow = ask('slow', waitsIn === 'body' ? body : {})
   await sleep(100)
   await ask('quick')
   held.resolve()
@@ -46,7 +63,7 @@ async function bills(waitsIn: 'identify' | 'admit') {
   return { slow: msOf('slow'), quick: msOf('quick') }
 }
 
-for (const waitsIn of ['identify', 'admit'] as const)
+for (const waitsIn of ['identify', 'admit', 'body'] as const)
   test(`a request that waits in ${waitsIn} pays for its CPU until then, and its neighbour does not`, async () => {
     assert.deepEqual(await bills(waitsIn), { slow: [CPU_MS], quick: [0, 0] })
   })
