@@ -60,6 +60,8 @@ end $$;
 
 -- Records why a version cannot be started: it is not tried again, and its route is not kept for it.
 create or replace function fail_function(of_id text, of_version int, why text) returns void language sql as $$
+  -- First the resource, as each other change of its versions does.
+  select from resources where id = of_id for update;
   select fail_version(of_id, of_version, why);
   select route_function(of_id);
 $$;

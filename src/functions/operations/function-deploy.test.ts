@@ -242,19 +242,26 @@ test(
   },
 )
 
-test('a version that becomes live beside a change of the hosts leaves both', { skip }, async () => {
-  const { id } = await deploy({ name: 'beside' })
-  const hosts = Array.from({ length: 10 }, (_, nth) => `b${nth}.example.com`)
-  for (let nth = 0; nth < hosts.length; nth++) {
-    const { version } = await deploy({ name: 'beside' })
-    await Promise.all([
-      state.query('select host_resource($1, $2)', [id, hosts.slice(0, nth + 1)]),
-      state.query('select make_function_live($1, $2)', [id, version]),
-    ])
-    const routes = (await readRoutes(state)).filter((one) => one.id === id)
-    assert.equal(routes.length, nth + 2)
-  }
-})
+test(
+  'a version that becomes live, or fails, beside a change of the hosts leaves both',
+  { skip },
+  async () => {
+    const { id } = await deploy({ name: 'beside' })
+    await state.query('select make_function_live($1, 1)', [id])
+    const hosts = Array.from({ length: 10 }, (_, nth) => `b${nth}.example.com`)
+    for (let nth = 0; nth < hosts.length; nth++) {
+      const { version } = await deploy({ name: 'beside' })
+      await Promise.all([
+        state.query('select host_resource($1, $2)', [id, hosts.slice(0, nth + 1)]),
+        nth % 2 === 0
+          ? state.query('select make_function_live($1, $2)', [id, version])
+          : state.query("select fail_function($1, $2, 'x')", [id, version]),
+      ])
+      const routes = (await readRoutes(state)).filter((one) => one.id === id)
+      assert.equal(routes.length, nth + 2)
+    }
+  },
+)
 
 test('a version that becomes live is told, unless another is wanted by now', { skip }, async () => {
   const { id } = await deploy({ name: 'told' })
