@@ -5,7 +5,7 @@ import type { Logger } from './log.ts'
 
 const EXIT_FAULT = 70
 
-/** Call it once, first. Rejections that nobody handles come here too. */
+/** Ends the process at an uncaught error or an unhandled rejection. Called once, before all else. */
 export function endOnFault(log: Logger): void {
   process.on('uncaughtException', (error: unknown) => {
     // Of an expected fault its sentence says all; of any other the stack is needed.

@@ -32,7 +32,7 @@ test('includes() agrees with what Node says of a network', () => {
     fc.assert(
       fc.property(asked, ([network, one, bits]) => {
         const list = new BlockList()
-        // It reads not every address with a zone, which is no part of the network.
+        // BlockList refuses some addresses with a zone. The zone is no part of the network.
         const [bare, bareOne] = [network, one].map((text) => text.replace('%eth0', ''))
         list.addSubnet(String(bare), bits, type)
         const subnet = parseSubnet(`${network}/${bits}`)

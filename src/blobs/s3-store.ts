@@ -232,7 +232,7 @@ function createAway({ location, log }: Pick<S3StoreOptions, 'location' | 'log'>)
         away.answered()
         return found
       } catch (error) {
-        // A bucket that is gone has not lost a blob: it may be a wrong setting.
+        // A missing bucket may be a wrong setting, so it proves no loss of a blob.
         if (httpStatusOf(error) === 404 && errorName(error) !== 'NoSuchBucket') return undefined
         throw away.clientError(error)
       }

@@ -56,7 +56,7 @@ export class HeldLease {
     return this.#price(energy) - this.#amount
   }
 
-  /** Takes an amount of the lease, which has it. */
+  /** Holds an amount of the lease. The caller has checked that the lease has so much left. */
   take(amount: bigint): void {
     const lease = present(this.source, 'what has something left has a lease')
     this.#leases.hold(lease, amount)

@@ -54,7 +54,7 @@ export type NodeOptions = {
 export type SimulatedUpkeep = {
   readonly ownMs: number
   readonly statementMs: number
-  /** CPU of its statements, in the state. */
+  /** CPU that the PostgreSQL of the state uses for the statements of the operation. */
   readonly cpuMs: number
 }
 

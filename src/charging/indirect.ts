@@ -28,7 +28,7 @@ export type CausingWork = {
   readonly ownNs: number
   /** Units of work beyond the request itself: the further keys of a deletion. */
   readonly units: number
-  /** Indirect CPU that is on its bill already. */
+  /** Nanoseconds of indirect CPU that the request has been billed already. */
   readonly takenNs: bigint
 }
 

@@ -102,7 +102,7 @@ async function unsettled(ledger: Ledger, life: LeftBehind, last: bigint): Promis
   })
 }
 
-/** Posts records up to the number `last`; those that are not there are posted as lost. */
+/** Posts records up to the number `last`; missing records are posted as lost. */
 async function post(
   ledger: Ledger,
   known: KnownSession,

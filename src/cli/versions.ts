@@ -51,7 +51,7 @@ export async function waitForVersion<One extends VersionedResource>(
   }
 }
 
-/** Until its change is over a live version has no requests yet. */
+/** True for the live version once its change has ended: before that the version gets no requests. */
 const isAnswering = (
   { status, reason, live_version: live }: VersionedResource,
   version?: number,

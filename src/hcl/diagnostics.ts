@@ -36,7 +36,7 @@ export const withoutValues = ({ range, withoutValues: said }: HclDiagnostic): Hc
   hint: undefined,
 })
 
-/** Words that a hint lists at most: a file can have thousands of names. */
+/** The most words that a hint lists: a file can have thousands of names. */
 const LISTED_MAX = 30
 
 /** The near word, else the list: `there are cpu, image, memory`. */

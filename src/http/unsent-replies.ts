@@ -39,10 +39,11 @@ const REFRESH_MS = 100
 const YOUNG_MS = 1000
 
 /**
- * Beyond `bytesMax` the connection ends on which nothing moved for longest, among the readers with more than an equal
- * share: a refusal of new requests would hit those who read. Where each of these moved within a second, and another
- * reader's did not, that one ends: a reader of one large reply is no match for many that read nothing. `unreadMs` is the
- * longest time in which a client reads nothing of its reply.
+ * Limits the bytes of replies that clients have not read. Beyond `bytesMax` a connection ends: of the readers with more
+ * than an equal share, the connection that has been idle for longest. A refusal of new requests would hit clients that
+ * read. If all connections of these readers moved within the last second, an idle connection of another reader ends
+ * in their place: many idle clients must not displace the reader of a large reply. `unreadMs` is the longest time in
+ * which a client may read nothing of its reply.
  */
 export function createUnsentReplies({
   bytesMax = UNSENT_BYTES_MAX,

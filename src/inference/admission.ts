@@ -14,7 +14,7 @@ export type WorkSize = {
   readonly promptBytes: number
   /** Bytes of a wished format: most servers guide the answer by it, some put it into the prompt. */
   readonly formatBytes?: number
-  /** Texts that are read: messages, prompts or inputs; each adds tokens of the chat template. */
+  /** Number of messages, prompts or inputs. Each adds tokens of the chat template. */
   readonly promptTexts: number
   /** Images and sounds among them. */
   readonly media?: number

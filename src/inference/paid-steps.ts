@@ -176,7 +176,7 @@ export class PaidSteps extends Steps<AnswerEvents> {
     return finish(0)
   }
 
-  /** Reads to the end for the figures alone. */
+  /** Reads the rest of the answer only for its energy and tokens. */
   async #claimRest(): Promise<void> {
     const rest = async () => {
       for await (const events of this.#reads)

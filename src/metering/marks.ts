@@ -33,7 +33,7 @@ export interface Marks {
    * most; the rest since the last mark is of the next mark. Other work of that time waits, and marks later.
    */
   markRead(owner: MarkOwner): void
-  /** CPU of timers and background callbacks: they mark this one. */
+  /** The owner of CPU that timers and background callbacks use. */
   readonly operator: MarkOwner
   /**
    * CPU of a thread of this process, that has just been made, is not charged by marks from now on but by

@@ -35,7 +35,7 @@ export type UnpaidHandler = {
   /** Tells the clients of a frozen cell. */
   readonly tell: (cell: Cell, why: ErgonError) => Promise<void>
   readonly stop: (cell: Cell, why: ErgonError) => Promise<void>
-  /** Called when nothing of the budget of a cell can be used any more today. */
+  /** Called when the budget of a cell has no energy left for today. */
   readonly usedUp?: (cell: string) => Promise<void>
 }
 

@@ -127,7 +127,7 @@ export function createDamages({ state, log }: { state: Queryable; log: Logger })
 type PlaceOf = (given: readonly unknown[]) => UnreadPlace
 type Methods = Readonly<Record<string, (...given: readonly unknown[]) => Promise<unknown>>>
 
-/** The place in the arguments of a method that begin with a bucket or its name. */
+/** The bucket at fault, from the arguments of a method whose first argument is a bucket or its name. */
 export function placeOfBucket([bucket]: readonly unknown[]): UnreadPlace {
   if (typeof bucket === 'string') return { bucket }
   const isBucket = typeof bucket === 'object' && bucket !== null && 'id' in bucket

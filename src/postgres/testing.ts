@@ -91,7 +91,7 @@ export type TestServer = AsyncDisposable & {
   /** Starts a command as the server's user. */
   spawn(argv: readonly string[]): ChildProcess
   readonly superuser: { readonly user: string; readonly password: string }
-  /** The first process: what the launcher would signal. */
+  /** The first process of the server, which the launcher of the product would signal. */
   readonly child: ChildProcess
   /** Runs psql to its end; code 3 is an SQL error. */
   psql(

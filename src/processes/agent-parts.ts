@@ -19,7 +19,7 @@ export interface AgentParts {
   control(): Promise<{ close(): Promise<void> }>
   /** Begins the background; `complete` is called once, when all parts have started or failed, with the failed ones. */
   start(complete: (failures: readonly string[]) => void): void
-  /** Ends what is on its way, then the cells of the products, callers first. */
+  /** Ends running work, then the cells of the products: a cell that calls another cell ends before that cell. */
   stop(budget: StopBudget): Promise<void>
 }
 

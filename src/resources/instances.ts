@@ -11,9 +11,9 @@ import { beginInterval, endInterval, type Waker } from './intervals.ts'
 import type { Resource } from './resource.ts'
 
 export interface Instance {
-  /** Resolves when it can be used; rejects when it is ended first, or with the signal's reason. */
+  /** Resolves when the instance takes requests. Rejects when the instance ends first, or with the signal's reason. */
   ready(signal: AbortSignal): Promise<void>
-  /** Resolves when nothing of it is left; may be called again after it has failed. The cause may shorten its grace. */
+  /** Resolves when all processes have ended; a failed call may be repeated. The cause may shorten the grace period. */
   end(cause: SleepCause): Promise<void>
 }
 

@@ -51,8 +51,8 @@ begin
   if of_kind is not null then execute format('select %I($1)', 'route_' || of_kind) using of_id; end if;
 end $$;
 
--- Records what is there now; raises for a move that the machine does not have. A change that failed leaves what is there
--- as it is, with the reason: only what was never made is failed.
+-- Records the state that a resource has reached; raises for a transition that the state machine lacks. A failed change of
+-- a deployed resource keeps its state and notes the reason. Only a resource that was never made becomes `failed`.
 create or replace function move_resource(of_id text, reached text, why text default null,
   of_revision bigint default null) returns boolean
 language plpgsql as $$

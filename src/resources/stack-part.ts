@@ -62,7 +62,7 @@ export type StackClaim = {
   readonly account: string
   readonly name: string
   readonly attributes: StackAttributes
-  /** Ids of the resource itself and of those of its stack: what these give up is free. */
+  /** Ids of the resource and of the others in its stack. Names that these give up are free for the resource. */
   readonly besides: readonly string[]
 }
 

@@ -14,7 +14,7 @@ type BlockMisfit = string | { readonly text: string; readonly block: string; rea
 export type BlockType = {
   readonly help: string
   readonly label?: LabelRule
-  /** Blocks of this type within one block at most; 1 makes an object of it, more a list. */
+  /** The most blocks of this type within a parent block. With 1 the value is an object, otherwise a list. */
   readonly countMax?: number
   readonly attributes: Readonly<Record<string, StackField>>
   readonly blocks?: Readonly<Record<string, BlockType>>

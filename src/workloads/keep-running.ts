@@ -22,7 +22,7 @@ export interface KeptInstances {
   forget(id: string): void
   /** Keeps one no more, until `keep` finds it lacking. */
   letGo(key: string): void
-  /** Begins to start what must run and does not, looks at crash loops, and resumes what its budget allows again. */
+  /** Begins to start missing instances, checks for crash loops, and resumes workloads whose budget has room again. */
   tend(signal: AbortSignal): Promise<void>
   /** Resolves when no start that `tend` began goes on. */
   idle(): Promise<void>

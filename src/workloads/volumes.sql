@@ -38,9 +38,9 @@ create or replace function has_volumes(v workload_versions) returns boolean lang
     where not exists (select from workload_volumes o where o.workload = v.workload and o.name = m.name))
 $$;
 
--- Notes the sizes of the volumes of a version before their files are made or grown, so that they are of the quota from then
--- on: what is asked for meanwhile is held to them. Gives those that the version mounts, as `before` and `bytes`; null for a
--- version that is neither wanted nor live, which no quota has. Others that change volumes of the account wait.
+-- Notes the sizes of a version's volumes before their files are made or grown. The quota counts these sizes from then on,
+-- so a request that comes meanwhile is limited by them. Returns the mounted volumes with `before` and `bytes`. Returns null
+-- for a version that is neither wanted nor live: no quota counts its volumes. Other changes of the account's volumes wait.
 create or replace function hold_volume_sizes(of_id text, of_version int) returns jsonb language plpgsql as $$
 declare
   held jsonb;

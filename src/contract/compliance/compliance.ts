@@ -6,7 +6,7 @@ import { parseWith } from '#contract/values/parse.ts'
 
 /** Days between `from` and `to`, at most: a leap year. */
 export const PACK_DAYS_MAX = 366
-/** Packs of an account that wait or are made at once. */
+/** The most unfinished packs of an account. */
 export const PACKS_OPEN_MAX = 5
 
 const moment = z.iso.datetime({ offset: true })

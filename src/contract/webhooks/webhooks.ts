@@ -45,7 +45,7 @@ export type WebhookTest = z.infer<typeof webhookTest>
 export const webhookReplay = ownObject({
   /** One event, by its id: also one that was delivered. */
   event_id: z.string().max(100).optional(),
-  /** Events of this time, from the first moment to before the last one. */
+  /** Selects events from `from` on, and before `to`. */
   from: z.iso.datetime({ offset: true }).optional(),
   to: z.iso.datetime({ offset: true }).optional(),
   /** Of a time: also events that were delivered. */

@@ -50,7 +50,7 @@ export const workloadReply = z.object({
   ),
   scale: z.object({ min: z.int(), max: z.int(), target_requests: z.int() }),
   scale_to_zero_after: z.string(),
-  /** Those that run now. */
+  /** The number of instances that run now. */
   instances: z.int(),
   energy_budget: z.string().nullable(),
   /** The part of it that is charged today, at most a minute old; null without a budget. */

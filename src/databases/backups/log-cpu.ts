@@ -10,7 +10,7 @@ import {
 } from '#node/meter/caused-by-cells.ts'
 
 export interface LogCpu extends Pick<CausedByCells, 'totals'> {
-  /** The work for the server of a cell. */
+  /** Begins the measure of work for the server that runs in a cell. */
   begin(cell: string): LogWork
 }
 

@@ -47,7 +47,7 @@ export function createSealedBlobs(deps: {
       const { key, envelope } = vault.create(ENCRYPTION, undefined)
       let size = 0
       const compressed = createZstdCompress()
-      // An error of the source is thrown by the one that reads; pipe() would end the process with it.
+      // The loop below throws an error of the source. With pipe() the error would end the process.
       pipeline(Readable.from(bytes), compressed, () => undefined)
       async function* counted(): AsyncGenerator<Buffer> {
         for await (const chunk of compressed as AsyncIterable<Buffer>) {

@@ -39,7 +39,7 @@ export function createKnownNetworks(clock: Pick<Clock, 'monotonicMs'>): KnownNet
       if (own?.size === 0) accounts.delete(account)
     },
   })
-  /** Notes the last login of a database; another one of the account is forgotten where it has too many. */
+  /** Notes the last login of a database. An account with too many databases loses the note of an older one. */
   function note(account: string, database: string, networks: KnownDatabase['networks']): void {
     const own = accounts.get(account) ?? new Set()
     accounts.set(account, own)

@@ -312,7 +312,7 @@ async function reportingFailure<T>(
 const connectionsMax = (proxies: number): number =>
   SESSIONS_MAX + KEPT_MAX * proxies + SUPERUSER_CONNECTIONS
 
-/** The superuser's connection to a database of a server, or that of the owner of the database. */
+/** Connects to a database of a server, as the superuser or as the owner of the database. */
 function connectTo(
   { superuserPassword, log }: ServersDeps,
   socketPath: string,

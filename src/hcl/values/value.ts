@@ -67,7 +67,7 @@ export function asText(value: HclValue): string | undefined {
   return value instanceof Numeric || typeof value === 'boolean' ? value.toString() : undefined
 }
 
-/** As true or false: also of the texts "true" and "false". */
+/** The value as a boolean; the texts "true" and "false" count too. Undefined for every other value. */
 export function asFlag(value: HclValue): boolean | undefined {
   if (typeof value === 'boolean') return value
   return value === 'true' ? true : value === 'false' ? false : undefined

@@ -168,7 +168,7 @@ export class ModelFleet {
     return started
   }
 
-  /** Starts one; resolves with the failure, when it is one. */
+  /** Starts the model of a row. Resolves with the error of a failed start, or with undefined. */
   async #tryRow({ id, source, engine }: Row): Promise<unknown> {
     const { signal } = this.#closing
     try {

@@ -55,7 +55,7 @@ export function createBreaker(
 
   const fail = (wasTrial: boolean) => {
     failures++
-    // Requests sent before it opened may fail after: they must not lengthen the pause.
+    // A request that was sent before the breaker opened may fail later. Such a failure must not lengthen the pause.
     if (wasTrial) pauseMs = Math.min(pauseMs * 2, policy.pauseMsMax)
     else if (openUntilMs !== undefined || failures < policy.failuresMax) return
     openUntilMs = clock.monotonicMs() + pauseMs

@@ -159,7 +159,7 @@ type Chunks = {
   readonly state: StreamState
 }
 
-/** Prints what goes out at once of an event; what must wait for the charge goes into the state. */
+/** Prints the part of an event that is sent at once, and keeps in the state the part that waits for the charge. */
 function chunkPrinter({ shape, write, state }: Chunks): (event: AnswerEvent) => string {
   const opened = new Set<number>()
   const plain = plainWriter(shape, write)

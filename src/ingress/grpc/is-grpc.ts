@@ -2,7 +2,7 @@
 import type { Http2ServerRequest } from 'node:http2'
 import { isHttp2, type IngressRequest } from '#ingress/exchange.ts'
 
-/** Not gRPC-Web, which is of HTTP/1.1 too and has another type. */
+/** Excludes gRPC-Web: that protocol has its own media types and also runs over HTTP/1.1. */
 const TYPE = /^application\/grpc(?:$|[+;])/i
 
 export const isGrpc = (request: IngressRequest): request is Http2ServerRequest =>

@@ -246,7 +246,7 @@ function createPublish(
     const text = JSON.stringify({ ...tariff, indirect: revisionOfRates() })
     if (text === published) return
     const { gpu } = tariff
-    // A meter without a row here has windows that are never summed up.
+    // Rollups include the windows of a meter only if the meter has a row here.
     const meters = gpu === undefined ? [meter] : [meter, gpu.meter]
     const bodies = gpu === undefined ? [tariff] : [tariff, gpu]
     await state.query(

@@ -247,7 +247,7 @@ export async function createRefund(
   for (const type of ['refund.created', 'refund.updated', 'charge.refund.updated'])
     await objects.emit(type, refund)
   if (behaviour !== 'refund_fails') return answered(refund)
-  // The bank refuses it later, as it does with this card of Stripe's test mode.
+  // The bank refuses the refund later, as Stripe's test card for failed refunds does.
   const failed = { ...refund, status: 'failed', failure_reason: 'expired_or_canceled_card' }
   await objects.put(failed)
   await objects.emit('refund.failed', failed)

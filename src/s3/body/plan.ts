@@ -11,7 +11,7 @@ export const UPLOAD_BYTES_MAX = 5 * 1024 ** 3
 export type Framing = {
   /** Present when each chunk is signed. */
   readonly seed: Seed | undefined
-  /** The announced trailer, in lower case. */
+  /** The name in the header x-amz-trailer, in lower case. */
   readonly trailer: string | undefined
   readonly signedTrailer: boolean
 }

@@ -86,7 +86,7 @@ function createNfa(spend: (steps: number) => void) {
       return end
     }
     for (let count = least; count < most; count++) {
-      // Each may be the last: straight to the end, or every one would lead through all after it.
+      // Any repetition may be the last: each has its own edge to the end. A chain would visit all later repetitions.
       skip(at, end)
       at = build(part, fork(at))
     }

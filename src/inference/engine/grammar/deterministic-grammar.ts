@@ -57,7 +57,7 @@ function createWorkBudget(param: string): WorkBudget {
   }
 }
 
-/** Characters that may follow a text of the rule and make another text of the rule. */
+/** Characters that extend a text of the rule to a longer text of the rule. */
 type RuleTails = ReadonlyMap<number, CharSet>
 
 const isSame = (one: RuleTails, other: RuleTails) =>

@@ -7,7 +7,7 @@ export type Regex =
   | { readonly kind: 'seq'; readonly parts: readonly Regex[] }
   | { readonly kind: 'or'; readonly parts: readonly Regex[] }
   | { readonly kind: 'times'; readonly part: Regex; readonly least: number; readonly most: number }
-  /** Only at the start, or the end, of the text. */
+  /** The anchors `^` and `$`. */
   | { readonly kind: 'start' }
   | { readonly kind: 'end' }
 

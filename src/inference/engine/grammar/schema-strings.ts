@@ -16,7 +16,7 @@ import { countOf, namesOf, numbersOf } from './schema-keywords.ts'
 import type { Conjunction, SchemaDocument } from './schema-document.ts'
 import { oneOf, repeat } from './regex.ts'
 
-/** A longer text of a pattern is not asked for: each length is a state of its own. */
+/** The longest text that is written for a pattern, unless minLength is more: each length is a state. */
 const COUNTED_MAX = 1024
 const INT_FORMATS = ['int32', 'int64']
 
