@@ -27,10 +27,7 @@ import type { CellUse, EnergyOfTime, Share } from '#metering/window.ts'
 
 /** More models than these have the first tariff, and a share by their time. */
 export const MODELS_MAX = 64
-/**
- * Random walk of a rate in a window. A tariff follows its model faster; rates divide only what models share. With 0.1 two
- * models of 30 and 60 W beside each other are billed 91 to 113 % of their cause, in place of 91 to 99 %.
- */
+/** Random walk of a rate in a window. A tariff follows its model faster; rates divide only the energy that models share. */
 const WALK = 0.02
 /** The energy of a second of steps was 304 to 358 J in the seconds of one load of an H200. */
 const NOISE = 0.05
