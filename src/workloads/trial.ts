@@ -18,7 +18,7 @@ export interface Trial {
 }
 
 export function createTrial(
-  { port }: Pick<WorkloadSpec, 'port'>,
+  { port, command }: Pick<WorkloadSpec, 'port' | 'command'>,
   { readyMs, programs }: { readonly readyMs: number; readonly programs: Cells['programs'] },
 ): Trial {
   const lines: string[] = []
@@ -42,13 +42,14 @@ export function createTrial(
       ending = new AbortController()
     },
     async ready(cell, signal) {
-      if (cell.state === 'waiting' && end !== undefined) throw failed(end.words)
+      if (cell.state === 'waiting' && end !== undefined)
+        throw failed(`${end.words}${commandHint(end, command)}`)
       const late = AbortSignal.timeout(readyMs)
       const ended = ending.signal
       try {
         await cell.ready(AbortSignal.any([signal, late, ended]))
       } catch (error) {
-        if (ended.aborted && end !== undefined) throw failed(`${end.words} before it was ready`)
+        if (ended.aborted && end !== undefined) throw failed(`${end.words} before it was ready${commandHint(end, command)}`)
         if (signal.aborted || !late.aborted) throw error
         const pid = programs().get(cell)
         const { root, container } = cell.spec
@@ -58,6 +59,16 @@ export function createTrial(
       }
     },
   }
+}
+
+const NOT_FOUND = 127
+
+/** Of a line for a shell that was given as one word. */
+function commandHint({ exitCode }: WorkloadEnd, command: WorkloadSpec['command']): string {
+  const [line = '', ...more] = command ?? []
+  if (exitCode !== NOT_FOUND || more.length > 0 || !/\s/.test(line)) return ''
+  const shown = (words: readonly string[]) => JSON.stringify(words.map((one) => plain(one)))
+  return ` (no program has the name ${plain(JSON.stringify(line))}; a line for a shell is ${shown(['/bin/sh', '-c', line])})`
 }
 
 function portsText(open: readonly number[], port: number, seen: string | undefined): string {

@@ -51,7 +51,7 @@ type Started = RunningWorkload & {
 
 const LIMIT_MS = 20_000
 const LONG = process.env['ERGON_LONG'] === '1'
-const UNREADY_SHORT = 2
+const UNREADY_SHORT = 4
 /** The time for instances that never become ready. */
 const HASTY_MS = 5000
 /** When agents are killed after the start of an instance; undefined is once it is ready. */
@@ -467,7 +467,11 @@ const DEAF =
 const UNREADY: readonly (readonly [Partial<WorkloadSpec>, RegExp])[] = [
   [{ env: { EXIT_AT_START: '7' } }, /exit code 7 before it was ready/],
   [{ env: { LISTEN_ON: '3000' } }, /port 3000 is open, and 8080 is configured/],
-  [{ command: ['/no/such'] }, /exit code 127 before it was ready/],
+  [{ command: ['/no/such'] }, /exit code 127 before it was ready; .*no such file or directory/i],
+  [
+    { command: ['echo hello'] },
+    /exit code 127 before it was ready \(no program has the name "echo hello"; a line for a shell is \["\/bin\/sh","-c","echo hello"\]\)/,
+  ],
   [
     {
       env: { SICK: '1' },

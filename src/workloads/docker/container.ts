@@ -112,7 +112,7 @@ function beginLife(deps: LifeDeps): StartedLife {
   }
   const exit = live(deps, { output, killed: killed.signal, began })
     .catch((error: unknown): LifeExit => {
-      output.stderr.write(`ergon: no container: ${messageOf(error)}\n`)
+      output.stderr.write(`ergon: no container: ${causeIn(messageOf(error))}\n`)
       const isRefused = error instanceof EngineFault && error.status > 0
       return { code: isRefused ? NOT_STARTED : ENGINE_FAILED, signal: null }
     })
@@ -128,6 +128,14 @@ function beginLife(deps: LifeDeps): StartedLife {
     exit,
     kill: () => killed.abort(),
   }
+}
+
+const CAUSE_CHARACTERS = 170
+
+/** Engines name the cause last, behind each of their programs; a failed version shows 200 characters of a line. */
+function causeIn(message: string): string {
+  const cause = message.replace(/^.*unable to start container process: /s, '')
+  return cause.length > CAUSE_CHARACTERS ? `…${cause.slice(-CAUSE_CHARACTERS)}` : cause
 }
 
 async function live(
