@@ -16,7 +16,7 @@ const IS_LONG = process.env['ERGON_LONG'] === '1'
 
 test('code reaches no file, process, variable, port or network of the machine', async () => {
   const probe = `
-    import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
+    import { readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
     import { connect } from 'node:net'
     const tried = (act) => { try { return act() } catch (error) { return error.code } }
     const dial = (to) => new Promise((resolve) => {
@@ -38,6 +38,11 @@ test('code reaches no file, process, variable, port or network of the machine', 
       writes: ['/usr/x', '/x', '/etc/x', '/var/x'].map((file) => tried(() => writeFileSync(file, 'x'))),
       privileges: readFileSync('/proc/self/status', 'utf8').match(/CapEff:.*|NoNewPrivs:.*|Seccomp:.*/g),
       first: tried(() => readFileSync('/proc/1/environ').length),
+      // The list is a folder itself, and closed when its entries are looked at.
+      files_open: readdirSync('/proc/self/fd').filter((fd) => {
+        const found = statSync('/proc/self/fd/' + fd, { throwIfNoEntry: false })
+        return found?.isFile() || found?.isDirectory() || found?.isBlockDevice()
+      }),
     })`
   await deploy('probe', probe)
   const asked = {
@@ -87,6 +92,7 @@ test('code reaches no file, process, variable, port or network of the machine', 
     'Seccomp:\t2',
   ])
   assert.equal(seen['first'], 'ENOENT')
+  assert.deepEqual(seen['files_open'], [])
 })
 
 test('code that takes all memory, or starts processes without end, harms itself alone', async () => {
