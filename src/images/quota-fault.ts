@@ -4,7 +4,7 @@ import { fault } from '#contract/errors.ts'
 const BYTES_PER_MB = 1_000_000
 
 export type QuotaRefusal = {
-  /** The room that is left to the images of the account. */
+  /** The images of the account may have so many bytes more. */
   readonly roomBytes: number
   /** All copies of the image together, once the size is known. */
   readonly bytes?: number

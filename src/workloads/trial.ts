@@ -49,7 +49,8 @@ export function createTrial(
       try {
         await cell.ready(AbortSignal.any([signal, late, ended]))
       } catch (error) {
-        if (ended.aborted && end !== undefined) throw failed(`${end.words} before it was ready${commandHint(end, command)}`)
+        if (ended.aborted && end !== undefined)
+          throw failed(`${end.words} before it was ready${commandHint(end, command)}`)
         if (signal.aborted || !late.aborted) throw error
         const pid = programs().get(cell)
         const { root, container } = cell.spec

@@ -1,5 +1,5 @@
-// Habits of images on Docker Hub. They begin as root, log to links of /dev/stdout, and keep a pid in /run and a cache elsewhere.
-// They listen on a port below 1024, and end by a signal of their own.
+// Images of Docker Hub begin as root, log to links of /dev/stdout, and keep a pid in /run and a cache elsewhere. They listen on
+// ports below 1024, and end by a signal of their own. All of that works.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'

@@ -25,7 +25,7 @@ test('no attempt to leave a cell succeeds, at the levels root and userns', ROOT,
   assert.ok(proven.length >= PROVEN_MIN, `only ${proven.length} succeed outside`)
   const image = join(folder, 'image')
   makeImageRoot(image, ['/usr/bin/perl'], { 'probes.pl': readFileSync(PROBES, 'utf8') })
-  // The copy keeps modes and capabilities. A pull of an image keeps neither.
+  // They keep their modes and capabilities, which a pull of an image does not.
   execFileSync('cp', ['--archive', programs, image])
   const inImage = [...words, ...privilegedIn('/programs')]
   const reads = [dirname(PROBES), programs]

@@ -34,14 +34,10 @@ export const seccompProfile = (architecture: Architecture): object => ({
   ],
 })
 
-type ArgumentComparison = {
-  readonly argument: number
-  readonly mask: number
-  readonly value: number
-}
+type ArgumentTest = { readonly argument: number; readonly mask: number; readonly value: number }
 
 /** All comparisons must hold. */
-const allowedWhere = (name: string, comparisons: readonly ArgumentComparison[]): object => ({
+const allowedWhere = (name: string, comparisons: readonly ArgumentTest[]): object => ({
   names: [name],
   action: ALLOW,
   args: comparisons.map(({ argument: index, mask: value, value: valueTwo }) => ({

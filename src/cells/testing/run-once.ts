@@ -32,8 +32,9 @@ export type RunReport = {
 
 const RUN_MAX_MS = 120_000
 
+const PERL = '/usr/bin/perl'
 /** Waits for a config as a spare does, and becomes the program. */
-const WAIT = ['/usr/bin/perl', '-e', 'open my $config, "<&=", 3; <$config>; exec @ARGV'] as const
+const WAIT = [PERL, '-e', 'open my $config, "<&=", 3; <$config>; exec @ARGV'] as const
 
 export async function runOnce({ level, meter, inSpare, ...spec }: RunOptions): Promise<RunReport> {
   const where = place({ level, ...(meter && { meter }) })
@@ -125,7 +126,7 @@ export async function runInheriting(
 ): Promise<string> {
   const descriptor = openSync(inherited, 'r')
   const stdio = [...Array.from({ length: INHERITED }, () => null), descriptor]
-  const child = spawn('/usr/bin/perl', ['-e', IN_TERMINAL, '--', ...words], {
+  const child = spawn(PERL, ['-e', IN_TERMINAL, '--', ...words], {
     stdio: ['ignore', 'pipe', 'inherit', ...stdio.slice(3)],
   })
   closeSync(descriptor)

@@ -8,8 +8,8 @@ export type EngineVolumes = {
   /** Makes volumes of the engine; returns their mounts, for the body of the container. Devices are held until the stack ends. */
   make(uid: number, held: DisposableStack): Promise<readonly object[]>
   /**
-   * Podman gives a volume owner and mode of the folder of the image that is at its path, before the program begins: they are
-   * the user's again, and those of before. Volumes of other engines have them already, and stay as they are.
+   * Podman gives a volume owner and mode of the folder of the image that is at its path, before the program begins: both are set
+   * again, to the user and to the mode of before.
    */
   settle(uid: number): Promise<void>
   remove(): Promise<void>
