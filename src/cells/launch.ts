@@ -137,7 +137,10 @@ function openOutputs(folder: string): LifeOutputs {
 function openOutput(path: string): Readable {
   const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
   unlinkSync(path)
-  return new Socket({ fd, readable: true, writable: false })
+  // While the stream rests the FIFO keeps its bytes, so the next read has all of them. With a larger buffer single bytes
+  // would be read one by one meanwhile, and a writer of lines would wait.
+  const options = { fd, readable: true, writable: false, highWaterMark: 1 }
+  return new Socket(options)
 }
 
 /**

@@ -83,7 +83,21 @@ test('readLines() lets a stream of an account rest once its bytes of a second ar
   assert.equal(read.lines, 200_000 / CHUNK_BYTES)
 })
 
-const CHUNK_BYTES = 2000
+test('readLines() lets a stream of single bytes rest by its reads', async () => {
+  const pace = { burstBytes: 40 * 1024, bytesPerS: 4096 }
+  const clock = { nowMs: 0, monotonicMs: () => clock.nowMs }
+  const stream = new PassThrough()
+  let reads = 0
+  stream.on('data', () => reads++)
+  const ended = readLines({ name: 'stdout', stream, pace }, () => undefined, clock)
+  for (let nth = 0; nth < 1000; nth++) stream.write('x')
+  await new Promise((resolve) => setImmediate(resolve))
+  assert.equal(reads, 11)
+  stream.destroy()
+  await ended
+})
+
+const CHUNK_BYTES = 5000
 function* flood(read: { bytes: number }, bytes: number) {
   for (; read.bytes < bytes; read.bytes += CHUNK_BYTES)
     yield Buffer.from(`${'x'.repeat(CHUNK_BYTES - 1)}\n`)
