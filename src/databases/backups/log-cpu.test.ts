@@ -32,3 +32,16 @@ test('databases share the CPU between two readings by their bytes, and it adds u
   for (const work of [heavy, light, resting]) work?.end()
   assert.deepEqual(cpu.totals(), split)
 })
+
+test('the log that comes between two stores is work for its database', () => {
+  let nowNs = 0
+  const cpu = createLogCpu(() => nowNs)
+  const [one, other] = ['db-one', 'db-other'].map((cell) => cpu.begin(cell))
+  one?.heard(400)
+  nowNs += 3 * MS
+  assert.deepEqual(cpu.totals(), { 'db-one': 3 * MS, 'db-other': 0 })
+  one?.heard(1000)
+  other?.heard(1000)
+  nowNs += 4 * MS
+  assert.deepEqual(cpu.totals(), { 'db-one': 5 * MS, 'db-other': 2 * MS })
+})

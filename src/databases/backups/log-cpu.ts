@@ -15,6 +15,8 @@ export interface LogCpu extends Pick<CausedByCells, 'totals'> {
 }
 
 export interface LogWork {
+  /** A message of the server with so many bytes of the log has come. */
+  heard(count: number): void
   /** A piece of the log is about to be stored: a blob of its own, a key and a row. */
   piece(): void
   /** So many bytes of the log are about to be compressed. */
@@ -29,6 +31,9 @@ export interface LogWork {
  * bytes 4 to 6, 10 to 12 and 28 to 33 ms.
  */
 const OF_PIECE = 1_900_000
+/** Commits of a session that waits for each come as a message each: 0.15 ms with its turn of the event loop. */
+const OF_MESSAGE = 150_000
+const OF_HEARD_BYTE = 0.5
 const OF_BYTE = 0.8
 const OF_STORED_BYTE = 6
 
@@ -39,6 +44,7 @@ export function createLogCpu(cpuNs: () => number = processCpuNs): LogCpu {
     begin(cell) {
       const work = caused.begin(cell)
       return {
+        heard: (count) => work.piece(OF_MESSAGE + count * OF_HEARD_BYTE),
         piece: () => work.piece(OF_PIECE),
         bytes: (count) => work.piece(count * OF_BYTE),
         stored: (count) => work.piece(count * OF_STORED_BYTE),

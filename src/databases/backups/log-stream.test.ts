@@ -15,7 +15,7 @@ const AT = 16n
 const WRITTEN = { position: AT, atMs: 0 }
 const POSTGRES_EPOCH_MS = 946_684_800_000
 const nothing = () => undefined
-const cpu = { piece: nothing, bytes: nothing, stored: nothing, end: nothing }
+const cpu = { heard: nothing, piece: nothing, bytes: nothing, stored: nothing, end: nothing }
 const own = { cpu, turns: createStoreTurns() }
 
 /** A message with bytes of the log (chapter 55.4 of PostgreSQL 16, XLogData). */
@@ -302,4 +302,28 @@ test('a log that waits for its turn says so, and one that has a turn at once say
   assert.deepEqual([waiting, slow.hasStored], [['db_slow'], false])
   other[Symbol.dispose]()
   while (!slow.hasStored) await setImmediate()
+})
+
+test('each message of the log counts as work for its database, and a keepalive does not', async () => {
+  const heard: number[] = []
+  const counting = { ...cpu, heard: (count: number) => void heard.push(count) }
+  const failed = new Error('the end of the test')
+  const copy = silentAfter([logBytes(Buffer.from('commit')), alive(AT, false)])
+  const stream = createLogStream(
+    {
+      state: {} as unknown as Queryable,
+      blobs: {} as unknown as SealedBlobs,
+      clock: systemClock,
+      ...own,
+      cpu: counting,
+      restMs: 3_600_000,
+    },
+    copy,
+    { id: 'db_a', account: 'acct_a', life: '1', from: AT, written: WRITTEN, timeline: 1 },
+  )
+  const running = stream.run()
+  await setImmediate()
+  copy.fail(failed)
+  await assert.rejects(running, failed)
+  assert.deepEqual(heard, [6])
 })

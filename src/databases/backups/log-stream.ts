@@ -105,6 +105,7 @@ export function createLogStream(
           ends.work()
           const said = logMessage(message)
           if (said?.kind === 'log') {
+            cpu.heard(said.bytes.length)
             ends.hear(said)
             waiting.push(said.bytes)
             arrived = said.at + BigInt(said.bytes.length)

@@ -52,6 +52,7 @@ function alike() {
     mark: refuse,
     claimThread: refuse,
     countUnits: refuse,
+    cutWhereUnpaid: refuse,
     recorded: (tell: Recorded) => tell(),
     cutWhereUnpaid: () => undefined,
     onCut: refuse,
