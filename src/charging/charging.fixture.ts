@@ -53,7 +53,7 @@ export async function openTestCharging(
   freeTierNj = 10_000_000_000n,
   clock: TimerClock = systemClock,
   lost: (error: unknown) => void = failed,
-  /** Another process of the same ledger; and the most that work holds beyond its use. */
+  /** `beside` is another process of the same ledger. `aheadNj` is the most that work holds beyond its use. */
   { beside, aheadNj }: { readonly beside?: TestCharging; readonly aheadNj?: Nj } = {},
 ): Promise<TestCharging> {
   const folder = mkdtempSync(join(tmpdir(), 'ergon-charging-'))

@@ -131,7 +131,7 @@ export class Hold {
         if (this.begin(energy, needed)) return
         const short = this.#leases.filter((lease) => lease.missing(least) > lease.left)
         if (short.some(({ source }) => source === undefined)) break
-        // Others may have taken what we asked for: only the ledger can say that there is no more.
+        // Another spend may have taken the granted amount. Only the ledger knows that the wallet is empty.
         const dry = short.filter(({ source }) => source?.dry === true)
         if (dry.length === 0) continue
         if (dry.some(({ source }) => source?.elsewhere === false)) break

@@ -33,7 +33,7 @@ const end = whole.length - ZEROS
 
 type Decode = (bytes: Buffer) => Segment | undefined
 
-/** The fault in the reading of a segment whose record `damaged` was spoiled, if there is one. */
+/** Checks how a segment was read after its record `damaged` was spoiled. Returns a wrong result in words. */
 function faultOf(read: Segment | undefined, damaged: number): string | undefined {
   if (read?.session !== SESSION) return 'the session is not known'
   const isRight = (record: JournalRecord) =>

@@ -22,7 +22,7 @@ export type NewRecord = {
 }
 
 const MAGIC = 'ergonjl2'
-/** Before the checksum: one header without it, of 64 bytes. */
+/** The format without a checksum in the header, whose single copy has 64 bytes. */
 const MAGIC_1 = 'ergonjl1'
 const COPY_BYTES = 64
 const CRC_BYTES = 4

@@ -80,7 +80,7 @@ test('a session is lost when its journal has not what the ledger lost', async ()
   await using test = await openTestCharging(undefined, systemClock, (error) => lost.push(error))
   const { session, books } = test
   const before = structuredClone(books)
-  // More than a segment: what is posted of it is dropped with its file.
+  // The records fill more than a segment. A segment is dropped with its file once its records are posted.
   for (let nth = 1; nth <= 10; nth++) session.append('window', windowOf(nth, 10_000), [])
   await session.tickNow(limit())
   await test.journal.synced()

@@ -55,7 +55,7 @@ export type StoredKind<Id> = {
   readonly name: string
   /** Ids after an id (undefined: the first), with deleted things that still owe energy. */
   readonly after: (last: Id | undefined, limit: number) => Promise<Id[]>
-  /** Samples them by standing_look(). */
+  /** Samples the stored bytes of these ids by standing_look(). */
   readonly look: (ids: readonly Id[]) => Promise<StoredSample[]>
   /** As receipts name it. */
   readonly resource: (look: StoredSample) => string

@@ -55,8 +55,8 @@ export interface Rates {
 }
 
 export function createRates(clock: Pick<Clock, 'monotonicMs'>): Rates {
-  // A bucket that nobody took from for a minute is full, as a new one is. So two maps that change places each minute
-  // keep all that matters, without a timer for each bucket and without a list by age.
+  // A token bucket that is unused for a minute is full, like a new bucket. Two maps that change places each minute
+  // therefore keep every bucket that matters, without timers and without a list by age.
   let young = new Map<string, Allowance>()
   let old = new Map<string, Allowance>()
   let turnedMs = clock.monotonicMs()

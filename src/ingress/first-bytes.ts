@@ -27,7 +27,7 @@ export function divertHttp2(server: Server, takeHttp2: (socket: Socket) => void)
   return () => silent.forEach((socket) => socket.destroy())
 }
 
-/** The bytes are in the stream again when it calls back. */
+/** Reads the first bytes of a connection and returns them to the stream before `done` is called. */
 function readFirst(socket: Socket, done: (isHttp2: boolean) => void): void {
   let first: Buffer = Buffer.alloc(0)
   const destroy = () => socket.destroy()

@@ -58,7 +58,7 @@ class Passage implements AnswerTaker {
   /** The body is one that the status does not have. */
   #isDropped = false
   #hasTrailers = false
-  /** All of it is read, or it has failed. */
+  /** The answer is read to its end, or its reading has failed. */
   #isEnded = false
 
   constructor(

@@ -106,7 +106,7 @@ export function addHeaders(headers: string[], more: Readonly<Record<string, stri
   for (const name in more) headers.push(name, more[name] ?? '')
 }
 
-/** Names of which there are several have all their values. */
+/** The headers by name. A repeated name has a list of its values. */
 export function recordOf(headers: readonly string[]): Record<string, string | string[]> {
   const record: Record<string, string | string[]> = Object.create(null)
   for (let i = 0; i + 1 < headers.length; i += 2) {

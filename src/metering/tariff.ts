@@ -17,7 +17,7 @@ export type Observation = {
   readonly chargedNs: bigint
   /** The bill of those requests less their part of the dynamic energy; may be negative. */
   readonly trueUpNj: Nj
-  /** Its dynamic energy is the model's rate times its busy time, by construction. */
+  /** True for a model, whose dynamic energy is by construction its rate times the busy time. */
   readonly proportional: boolean
 } & EnergyBand
 

@@ -25,7 +25,7 @@ export function folderTools(storeOf: () => Store) {
       )
       return rows.map(({ row }) => row)
     },
-    /** Calls of a query each that reach the end of every pass; the wrong ones. */
+    /** Runs checks of a query each to the end of every pass. Returns the wrong folders. */
     async checkAll(): Promise<WrongFolder[]> {
       const { state } = storeOf()
       await state.query("delete from storage_upkeep where task like 'folders:%'")

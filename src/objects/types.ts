@@ -39,7 +39,7 @@ export type BucketId = Pick<Bucket, 'id'>
 
 export type Bucket = {
   readonly id: number
-  /** Unique over all accounts. */
+  /** Unique among the buckets of all accounts. */
   readonly name: string
   readonly account: string
   readonly region: string

@@ -56,7 +56,7 @@ export function createSignerWatch(deps: Deps): SignerWatch {
   }
 
   async function lookOnce(signal: AbortSignal): Promise<SignerShares> {
-    // Asked first: a key that is made between the two queries has no lost share.
+    // The store is asked first: a key that is made between the two queries must not look like a lost share.
     const hasKey = !(await store.mayMakeKey())
     const shares = await signers.shares(signal)
     return { shares, lost: lostShares(shares, hasKey) }

@@ -30,7 +30,7 @@ const TRIES_CALM = 20
 const WAITS = 'Waits for the signers'
 
 export type Waiting = {
-  /** True when a key may be made where no signer has one. Absent: always. */
+  /** Resolves to true when a first key may be made. Absent: a first key may always be made. */
   readonly mayMakeKey?: () => Promise<boolean>
   /** Called at each change with the reason why there is no key yet. */
   readonly waits?: (reason: string) => void

@@ -194,7 +194,7 @@ const toPair = ({ index, hiding, binding }: Commitment) => ({
   binding: readPoint(binding),
 })
 
-/** A share as it came; undefined when it is no scalar. */
+/** Reads a received signature share. Undefined for a text that is no scalar. */
 function readSignatureShare(share: string): Scalar | undefined {
   try {
     return toScalar(decode(share, SCALAR_BYTES))

@@ -102,7 +102,7 @@ function createService({ index, folder }: SignerConfig): Service {
   let made: ReadySigner | undefined
   const ready = (): ReadySigner => {
     if (store.active === undefined) throw refusal('no_key', 'This signer has no key yet')
-    // Another share has nonces of its own, and has signed nothing.
+    // A new share starts with nonces of its own and without signatures.
     if (made?.active !== store.active) made = makeReady(index, store, store.active)
     return made
   }

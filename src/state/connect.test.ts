@@ -203,7 +203,7 @@ test('the state outlives the death of its server', OPTIONS, async (t) => {
 
 test('a deadlock fails neither a statement nor a transaction', OPTIONS, async (t) => {
   const { state } = await start(t)
-  // Each takes one lock, waits until both have one, and wants the other; asked again it finds no other.
+  // Each transaction takes a lock, waits until both have a lock, and asks for the other. The retry runs alone.
   await state.query(`
     create sequence begun;
     create function lock_both(first int, second int) returns bigint language plpgsql as $$ begin

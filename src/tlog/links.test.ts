@@ -106,7 +106,7 @@ test('isHandedOver() takes the word of the key whose log it follows, for that ke
   equal(takes(say(ours, next.publicKey, next)), false, 'signed by itself')
   equal(takes(say(another, next.publicKey)), false, 'by a pinned key whose log it does not follow')
   equal(takes(say(ours, next.publicKey), old.body.replace('2026', '2025')), false)
-  // A tree head that says the same is none, nor the other way round.
+  // A tree head is not accepted as a handover, and a handover is not accepted as a tree head.
   equal(takes(old.note), false)
   throws(() => parseCheckpoint(handoverBody(ours.publicKey, next.publicKey)))
 })

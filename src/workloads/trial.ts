@@ -10,7 +10,7 @@ const LINES_TEXT_MAX = 1000
 
 export interface Trial {
   wrote(line: string): void
-  /** Why it is not ready, by the newest check. */
+  /** The reason of the newest readiness check that failed. */
   saw(words: string): void
   ended(end: WorkloadEnd): void
   /** Rejects with workload_failed where it ends first, or is not ready in time. */

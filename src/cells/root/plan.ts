@@ -208,7 +208,7 @@ function showEntry(entry: Dirent, from: string, path: string): string[] {
 
 const statOf = (path: string) => lstatSync(path, { throwIfNoEntry: false })
 
-/** Reads no more than there may be: the agent does nothing else meanwhile. */
+/** Stops reading at the permitted number of entries: the read blocks the agent. */
 function entriesOf(source: string, folder: string, all: EntryFilter): Dirent[] {
   const entries: Dirent[] = []
   if (statOf(source)?.isDirectory() !== true) return entries

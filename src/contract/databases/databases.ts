@@ -358,6 +358,6 @@ export type BackupListReply = z.infer<typeof backupList>
 export const backupDeleted = z.object({
   id: z.string(),
   object: z.literal('database.backup'),
-  /** False where the times of the retention need the backup: from now on a nightly one, which ends with them. */
+  /** False where the retention still needs the backup: the backup becomes a nightly one and ends with the retention. */
   deleted: z.boolean(),
 })

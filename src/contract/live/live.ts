@@ -60,7 +60,7 @@ export const liveMessage = z.object({
   whole: z.literal(true).optional(),
   /** Mean power since the message before, by service, in watts. */
   watts: z.record(z.string(), z.number().min(0)),
-  /** Of these, what the cells of databases, functions and workloads have in the last second, by id, the most first. */
+  /** The part of `watts` that each database, function and workload had in the last second, the largest first. */
   running: z.array(z.object({ id: z.string(), watts: z.number().min(0) })).optional(),
   /** The method and the band of the node's meter: those of `watts`. */
   method,

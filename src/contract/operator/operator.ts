@@ -61,7 +61,7 @@ const operatorMeter = z.object({
 
 /** The cards of the node: a meter whose second of CPU is a second of steps, and whose processors are the cards. */
 const operatorGpu = operatorMeter.extend({
-  /** Their names, with the version of the driver. */
+  /** The names of the cards, with the version of the driver. */
   cards: z.string(),
   /** The models that used them in the last window, and what no model used. */
   shares: z

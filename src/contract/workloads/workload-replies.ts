@@ -71,7 +71,7 @@ export const workloadReply = z.object({
   /** The version that is wanted, and the one that answers; null before the first answers. */
   version: z.int(),
   live_version: z.int().nullable(),
-  /** Those that are kept, the newest first. */
+  /** The kept versions, the newest first. */
   versions: z.array(workloadVersion),
   created_at: time,
 })

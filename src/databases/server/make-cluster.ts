@@ -43,7 +43,7 @@ export async function makeCluster(
 /** True for a folder that holds a cluster. */
 export const hasFiles = (folder: string): boolean => existsSync(join(folder, 'data'))
 
-/** The failure of a database whose cluster is gone. */
+/** The failure of a database whose files are missing. */
 export const missingFiles = (folder: string): StartFailure =>
   new StartFailure('its files are missing', `its files are missing: ${folder}`)
 

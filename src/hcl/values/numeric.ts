@@ -89,7 +89,7 @@ export class Numeric {
   equals(other: Numeric): boolean {
     return this.numerator === other.numerator && this.denominator === other.denominator
   }
-  /** Steps of an operation with it: those of long numbers take up to 100 times as long. */
+  /** Steps that an operation with this number costs. An operation with a long number takes up to 100 times as long. */
   get steps(): number {
     return absolute(this.numerator) < LONG && this.denominator < LONG ? 1 : 100
   }

@@ -211,7 +211,7 @@ export function readColumn(
   return known.read(isCompressed ? zstdDecompressSync(bytes) : bytes, count)
 }
 
-/** Compressed where that is shorter: what is random only grows. */
+/** Compresses bytes where the result is shorter: random bytes only grow. */
 export function compressed(bytes: Buffer): Pick<WrittenColumn, 'isCompressed' | 'bytes'> {
   const short = zstdCompressSync(bytes)
   return short.length < bytes.length

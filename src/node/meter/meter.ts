@@ -36,7 +36,7 @@ export type Meter = {
   closeWindow(signal?: AbortSignal): Promise<MeterWindow>
   /** The same of the GPU; undefined where that has no meter. */
   closeGpuWindow(signal?: AbortSignal): Promise<MeterWindow | undefined>
-  /** Energy that a cell may have used since the last window, and uses at most: estimates, ahead of the next window. */
+  /** Estimates before the next window: the energy that a cell has used since the last window, and its greatest power. */
   ahead(cell: Cell): CellAhead
   /** When the cells were last read for a window, by the monotonic clock. */
   readMs(): number

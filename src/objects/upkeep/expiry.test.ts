@@ -57,7 +57,7 @@ test(
       initiator: ACCOUNT,
       attributes: attributes('', 0),
     })
-    // More than a page of uploads that no rule chooses, before it.
+    // More than a page of uploads that no rule selects come before the expired upload.
     await store.state.query(
       `insert into uploads (id, bucket, key, initiator, initiated_at, attributes)
        select 'kept-' || n, bucket, 'kept-' || n, initiator, initiated_at - interval '1 hour', attributes

@@ -8,7 +8,7 @@ import type { Context } from './policy-context.ts'
 import { KNOWN_ACTIONS } from './policy-keys.ts'
 import { matchesWildcards } from './wildcards.ts'
 
-/** In bytes (AWS, "Bucket policy"). */
+/** The limit that AWS documents under "Bucket policy". */
 export const POLICY_BYTES_MAX = 20 * 1024
 
 /** `not`: the statement applies to everything that matches none of the patterns. */

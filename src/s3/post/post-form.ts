@@ -18,7 +18,7 @@ export type PostForm = {
   readonly file: PostFile
 }
 export type PostFile = {
-  /** Without folders; empty when the form gives none. */
+  /** The name of the file without folders. Empty when the form names no file. */
   readonly name: string
   readonly contentType: string
   /** Fails with IncompleteBody when the body ends within the file. The caller must read or destroy it. */

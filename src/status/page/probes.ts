@@ -17,7 +17,7 @@ export type AddressProbe = (signal: AbortSignal) => Promise<boolean>
 /** A server that listens on all addresses answers on loopback. */
 export const reachable = (host: string): string => (WILDCARDS.has(host) ? '127.0.0.1' : host)
 
-/** A page answers with a status for which `isGood`. */
+/** A probe that succeeds when `isGood` accepts the HTTP status of the answer. */
 export const httpProbe = (
   address: Address,
   {

@@ -29,7 +29,7 @@ export function gbnfText(
 
 const isLast = (state: GrammarState | undefined) => state?.ends === true && state.edges.length === 0
 
-/** States with one way in and one way on. */
+/** Finds states with exactly one edge in and one edge out. */
 function stretches(states: readonly GrammarState[]): (state: number) => boolean {
   const arrivals = states.map(() => 0)
   for (const { edges } of states)
