@@ -269,7 +269,7 @@ test(
     )
     assert.deepEqual(left, [])
     assert.equal((await payer.call('GET', '/v1/account')).status, 401)
-    // The text of people is nowhere any more; what the books need is.
+    // Personal texts are erased. Rows that the books need are kept.
     const [kept] = await ergon.sql<{ charges: number; refunds: string }>(
       `select (select count(*)::int from charges where account = $1) as charges,
        (select string_agg(state || ' ' || round(amount_pusd / 1e12), ',')

@@ -119,7 +119,7 @@ async function writePeople(payer: Payer): Promise<void> {
   await ok(payer, 'PATCH', '/v1/members/me', { name: MARK, contact: `${MARK}@example.com` })
   await ok(payer, 'POST', '/v1/members', { name: MARK, role: 'viewer', contact: MARK })
   await ok(payer, 'POST', '/v1/tokens', { name: `the laptop of ${MARK}`, scope: 'deploy' })
-  // As browsers make them.
+  // Rows that a browser would cause: passkeys and logins of a command line.
   await sharedErgon().sql(
     `insert into passkeys (id, account, member, credential, public_key, counter, transports, is_synced, name)
        select 'pk_' || id, account, id, id, '', 0, '{}', true, $2 from members where account = $1`,

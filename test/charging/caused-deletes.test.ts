@@ -25,7 +25,7 @@ const MEASURE_MS = 12_000
 /** A machine with other work learns later. */
 const SPANS_MAX = 3
 
-/** Without requests, for the CPU of cells at rest. */
+/** Time without requests, in which the CPU of cells at rest is measured. */
 const REST_MS = 8000
 
 /** CPU in milliseconds: of the bill, of all cells, and of cells at rest in a span of the same length. */

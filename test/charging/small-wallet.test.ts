@@ -40,7 +40,7 @@ async function payer(pusd: bigint): Promise<{ account: string; headers: Record<s
   return { account, headers }
 }
 
-/** Asks until a refusal for want of money; the statuses. */
+/** Sends chats until the balance is depleted. Returns the statuses. */
 async function spend(headers: Record<string, string>): Promise<number[]> {
   const body = JSON.stringify({ model: CHAT, messages: [{ role: 'user', content: 'Hi' }] })
   const statuses: number[] = []

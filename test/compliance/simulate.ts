@@ -29,7 +29,7 @@ const DAY_MS = 24 * HOUR_MS
 const KEPT_DAYS = 90
 const STEPS_MIN = 60
 const STEPS_MAX = 260
-/** Statements of one step. */
+/** The most statements of a step. */
 const TURNS_MAX = 14
 /** Turns and waits of the end. */
 const ROUNDS_MAX = 6000

@@ -9,7 +9,7 @@ import { backUpNightly, connectTo, makeDatabase, until, withClient } from './dri
 
 /** Log whose replay takes several joules, after the copy. */
 const ROWS = 300_000
-/** A start needs a joule; the replay more than the rest. */
+/** A start needs a joule. The replay needs more than the half joule that is left. */
 const LITTLE_NJ = 1_500_000_000
 /** The recovery is slowed before its end, and the next try is 15 s later. */
 const WORDS_MS = 180_000

@@ -65,7 +65,7 @@ suite('power cuts under a database', { skip, timeout }, () => {
     for (let nth = 1; nth <= PLANTED_CUTS_MAX; nth++) {
       const started = await start({ fsync: 'off' })
       await using _ = started.server
-      // A server that does not start any more has lost them all.
+      // A server that fails to start has lost all rows.
       const lost = await cut(started, kept, ROWS_MAX).catch((error: unknown) => [String(error)])
       t.diagnostic(`fsync=off: ${lost.length} of ${kept.rows.size} lost`)
       if (lost.length > 0) return

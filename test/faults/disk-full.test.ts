@@ -14,7 +14,7 @@ import { call, MAIN, startRaw } from './raw-start.ts'
 import { freeBlock, portFlags } from '../ports.ts'
 import type { ReadyLine } from '../start-ergon.ts'
 
-/** Too small for a start. */
+/** A disk on which the product cannot start. */
 const SMALL_MIB = 64
 const DISK_MIB = 640
 const BALLAST_MIB = 40

@@ -59,7 +59,7 @@ const dying: Pick<State, 'query'> = {
   },
 }
 const END = 'select pg_terminate_backend(pg_backend_pid()), pg_sleep(1)'
-/** A cause that goes on beyond so many would never end. */
+/** The most statements of a cause: a cause with more would never end. */
 const STATEMENTS_MAX = 5
 
 /** The faults of a cause; none where its fact and its event are always together. */

@@ -14,7 +14,7 @@ product(PLAIN)
 
 let ergon: Ergon
 let upstreams: ScriptedUpstream[] = []
-/** Log lines of earlier parts. */
+/** The length of the log before these tests, in characters. */
 let loggedBefore = 0
 before(async () => {
   ergon = sharedErgon()

@@ -51,7 +51,7 @@ test('clients of the openai package that are refused together are answered one a
   await Promise.all(Array.from({ length: CALLERS }, async () => await client.models.list()))
   const tookMs = performance.now() - startMs
   assert.equal(statuses.filter((status) => status === 200).length, CALLERS)
-  // The bucket may have got a request back before the first of them came, and a timer may be early.
+  // The bucket may have regained a request before the first retry came, and a timer may fire early.
   const again = statuses.filter((status) => status === 429).length
   assert.ok(again <= CALLERS + 2, `they hammer: ${statuses.join(' ')}`)
   assert.ok(tookMs >= (CALLERS - 1) * EACH_MS * 0.9, `${tookMs}`)

@@ -12,7 +12,7 @@ const PROGRAMS = ['/usr/bin/docker-registry', '/usr/bin/skopeo']
 const absent = PROGRAMS.filter((path) => !existsSync(path))
 const START_MS_MAX = 20_000
 
-/** Of `test`: why these tests cannot run here, or false. */
+/** The option `skip` of `test`: the missing programs, or false. */
 export const noRegistry: string | false = absent.length > 0 && `missing: ${absent.join()}`
 
 export interface Registry {

@@ -174,7 +174,7 @@ test('a processor that refuses one hold keeps no other one', async () => {
   await age(hold, '5 days')
   await runTask(ergon, 'payments.holds')
   await settled(payer, next, 'captured')
-  // It is looked at although nothing told of it.
+  // The check of payments finds the hold, although the processor sent no event.
   await ergon.sql(
     "update payments set changed_at = now() - interval '1 hour', looked_at = '-infinity' where id = $1",
     [hold],

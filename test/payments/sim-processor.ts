@@ -61,7 +61,7 @@ export class SimProcessor implements PaymentAdapter {
   readonly disputes: SimDispute[] = []
   /** Events that no webhook has brought yet. */
   untold: PaymentFact[] = []
-  /** False: no answer is lost any more. */
+  /** False once the simulation loses no more answers. */
   isFaulty = true
   readonly #schedule: Schedule
   readonly #plant: PaymentPlant | undefined

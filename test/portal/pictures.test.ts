@@ -42,7 +42,7 @@ const PAGES: Readonly<Record<string, string>> = {
   settings: '/settings',
 }
 
-/** Before the picture of a page. */
+/** Acts in a page before its picture is taken. */
 const ACTS: Readonly<Record<string, (page: Page) => Promise<void>>> = {
   playground: async (page) => {
     await page.getByLabel('Longest answer').selectOption('64')

@@ -88,7 +88,7 @@ describe('storage on the portal', () => {
   test('no answer can become a page: its policy is a sandbox that allows nothing', async () => {
     for (const path of [AT, '/s3/', '/s3/nobody/x']) {
       const { headers } = await ada.ask('GET', path)
-      // Storage adds a policy of its own to objects; browsers hold to both.
+      // Storage adds a policy of its own to the header of objects. Browsers enforce both policies.
       const policies = String(headers['content-security-policy']).split(', ')
       assert.ok(policies.includes("default-src 'none'; sandbox; frame-ancestors 'none'"), path)
       if (path === AT) assert.equal(headers['x-content-type-options'], 'nosniff')

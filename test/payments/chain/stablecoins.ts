@@ -63,7 +63,7 @@ export async function payByX402(
     'eip155:*',
     new ExactEvmScheme(testCoins().chain.account(from)),
   )
-  // It knows the tokens of public chains alone.
+  // The spend controls of the client know tokens of public chains only.
   client.setSpendControls(false)
   const answer = await wrapFetchWithPayment(send, client)(`${ergon.baseUrl}/v1/topups`, {
     method: 'POST',
