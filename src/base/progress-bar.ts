@@ -68,7 +68,7 @@ export function createProgressBar(
   }
 }
 
-/** The start of the rate's measurement: the last poll before bytes came, because waiting for a server is no rate. */
+/** The start of the rate's measurement: the last poll before the first bytes. The wait for the server is left out. */
 function beginOf(
   before: BarState | undefined,
   doneBytes: number,

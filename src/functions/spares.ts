@@ -23,7 +23,7 @@ export type SparesDeps = {
   readonly specOf: (name: string, user: string) => Promise<CellSpec>
   /** Asks a spare for a page, by the code of its first request. */
   readonly ask: (spare: Cell, signal: AbortSignal) => Promise<unknown>
-  /** The rest after a start that failed. */
+  /** The pause after a failed start. */
   readonly retryMs?: number
 }
 

@@ -57,7 +57,7 @@ export function diagnosticLine(
   return `${source.name}:${line}:${column}: ${message}${hint === undefined ? '' : `; ${hint}`}`
 }
 
-/** The same, the line, and a caret below its fault. */
+/** Prints a diagnostic with its line of the file, and a caret below the fault. */
 export function renderDiagnostic(source: SourceText, diagnostic: HclDiagnostic): string {
   const { range } = diagnostic
   const { line, column } = source.placeOf(range.start)

@@ -112,7 +112,7 @@ test('events of a stream arrive as they are sent', async (t) => {
   const events: string[] = []
   for await (const chunk of answer.body ?? []) {
     events.push(Buffer.from(chunk).toString())
-    // The second is sent only when the first is here.
+    // The server sends the second part only after the first has arrived.
     gate.resolve()
   }
   assert.deepEqual(events, ['data: 1\n\n', 'data: 2\n\n'])

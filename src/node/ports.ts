@@ -113,7 +113,7 @@ function demandApart({ port, pgPort, named = [] }: WantedPorts): void {
   }
 }
 
-/** A port that is not to be had: another Ergon claims it, or listen(2) failed with a code. */
+/** A port that another Ergon claims, or for which listen(2) failed with a code. */
 type TakenPort = { readonly port: number; readonly why: string }
 const CLAIMED = 'claimed'
 

@@ -54,7 +54,7 @@ export async function runOnce({ level, meter, inSpare, ...spec }: RunOptions): P
     ...spec,
   })
   const cell = inSpare === true ? await startInSpare(cells, once) : await cells.start(once)
-  // A tree without a cgroup is known by being looked at.
+  // Without a cgroup, the end of a process tree is noticed when its CPU is read.
   const ended = () => cell.cpuNs() < 0n || cell.exits.length > 0
   await eventually(ended, { limitMs: RUN_MAX_MS, everyMs: 20 })
   const exit = cell.exits[0]

@@ -9,7 +9,7 @@ import type { State } from '#state/connect.ts'
 const LOOK_MS = 200
 /** Without a running deployment, and after a fault. */
 const REST_MS = 5000
-/** Accounts that have a turn side by side. */
+/** The most accounts whose deployments run at the same time. */
 const ACCOUNTS_MAX = 8
 /** Any of each account, and any accounts: so no deployment is always the last. */
 const NEXT = `select id, account from (

@@ -57,7 +57,7 @@ export async function paySigned(
     await demandUnused(signed, fromBlock, signal)
   const { id, isNew } = await claimPayment(state, call, { chain, payment })
   const settlement = { id, network: chain.network, request: requestOf(signed), signal }
-  // An earlier request has asked the facilitator.
+  // Otherwise an earlier request has asked the facilitator.
   const answer = isNew ? await settle(state, facilitator, settlement) : undefined
   if (answer?.success === false) throw declined(id, answer, offered)
   await inspectNow(state, { chain, id }, signal)

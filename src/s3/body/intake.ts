@@ -12,7 +12,7 @@ import { tooLarge, type BodyPlan } from './plan.ts'
 export type Digests = {
   readonly bytes: number
   readonly md5: Buffer
-  /** Absent where nobody asked for any. */
+  /** Absent where no digest was requested. */
   readonly checksum: { readonly algorithm: ChecksumAlgorithm; readonly value: Buffer } | undefined
 }
 

@@ -62,7 +62,7 @@ function memberNames(schemas: Conjunction, param: string): Map<string, boolean> 
     schemas.flatMap((schema) => stringsOf(schema['required'], 'required', param)),
   )
   const dependent = schemas.map((schema) => subschemasOf(schema, 'dependentRequired', param))
-  // All that is declared is written, so all that depends on it is needed. The set grows while it is read.
+  // Every declared member is written, so every member that depends on it is required. The set grows while it is read.
   const written = new Set([...declared, ...required])
   for (const name of written)
     for (const each of dependent)
