@@ -7,8 +7,10 @@ import { PROGRAMS } from '#processes/programs.ts'
 import { loadsOf } from './loads.ts'
 
 const LOADS: Readonly<Record<string, readonly string[]>> = {
+  // Finds the bundle of the agent.
+  'main.ts': [],
   // The agent. No undici, no HTTP/2, no pools of workers, no prom-client until metrics are asked for.
-  'main.ts': [
+  'processes/run-agent.ts': [
     '@node-rs/crc32',
     'lru-cache',
     'node:https',

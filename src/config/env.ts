@@ -1,4 +1,4 @@
-// The names of every setting, and the only place that reads the environment. The flag of a secret names
+// The names of every setting, and the only place that reads the environment beside data-place.ts. The flag of a secret names
 // a file that holds it: command lines are shown to every user of the machine (ps).
 import { readFileSync } from 'node:fs'
 import { SETTINGS, type SettingKey } from './settings.ts'

@@ -9,7 +9,7 @@ import { createLogTail } from '#base/log-tail.ts'
 import { createCells } from '#cells/create-cells.ts'
 import { place } from '#cells/testing/harness.ts'
 import { readSettings } from '#config/config.ts'
-import { COMPILED_FOLDER } from '#node/cell-specs.ts'
+import { COMPILED_FOLDER } from '#node/bundles.ts'
 import { PROXY_PORT } from '#node/egress.ts'
 import { createEgress } from './agent.ts'
 

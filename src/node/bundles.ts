@@ -2,6 +2,10 @@
 // place of 900, which takes half of the CPU that loading it took.
 import { basename, join } from 'node:path'
 
+/** The file of the agent's program, from src/. */
+export const AGENT_FILE = 'processes/run-agent.ts'
+/** In the data folder: what compilePrograms() makes. */
+export const COMPILED_FOLDER = 'compiled'
 /** In a folder of compiled code. */
 const BUNDLES = 'programs'
 

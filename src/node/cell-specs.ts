@@ -7,7 +7,7 @@ import { callUnix, keepConnections, type UnixCall } from '#base/unix-client.ts'
 import type { Backoff, CellSpec, OutputLine, Watch } from '#cells/cell.ts'
 import { isLogLine } from '#cells/output.ts'
 import { fault } from '#contract/errors.ts'
-import { bundleOf, bundlesIn } from './bundles.ts'
+import { bundleOf, bundlesIn, COMPILED_FOLDER } from './bundles.ts'
 import type { Program } from './program-flags.ts'
 
 export const APP_FOLDER = resolve(import.meta.dirname, '../..')
@@ -25,8 +25,6 @@ const SILENT_MS_MAX = 5000
 const TENANT_BYTES_MAX = 16_384
 /** The longest text that a cell says of itself, which goes into alarms. */
 const WORDS_MAX = 200
-/** In the data folder: what compilePrograms() makes. */
-export const COMPILED_FOLDER = 'compiled'
 
 /** The folders and identity that all programs of a node share. */
 export type ProgramPlace = {

@@ -1,16 +1,11 @@
 // Bundles of our programs and V8's code of them, made once for each version of the code and read by every cell. No cell
 // may write them: code that a cell had planted there would outlive its restart.
-import { createHash } from 'node:crypto'
 import {
   chmodSync,
-  existsSync,
   mkdirSync,
-  readFileSync,
   readdirSync,
-  realpathSync,
   renameSync,
   rmSync,
-  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
@@ -19,16 +14,15 @@ import { runTool } from '#artifacts/command.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import { fault } from '#contract/errors.ts'
-import { bundlesIn } from './bundles.ts'
+import { AGENT_FILE, bundlesIn } from './bundles.ts'
 import { APP_FOLDER, pathOf } from './cell-specs.ts'
+import { isCompiled, SOURCES, STAMP, versionOfCode } from './code-version.ts'
 import type { Program } from './program-flags.ts'
 
 const COMPILE_MAX_MS = 60_000
 // Cells of every user may read the folder, whatever our umask.
 const OPEN_FOLDER = 0o755
 const OPEN_FILE = 0o644
-const SOURCES = join(APP_FOLDER, 'src')
-const STAMP = 'stamp'
 const WORK = 'new'
 const EMPTY_FD_3 = 'exec "$@" 3< /dev/null'
 
@@ -63,13 +57,6 @@ export async function compilePrograms(deps: {
   }
 }
 
-/** True of a folder that has this version of the programs. */
-export function isCompiled(folder: string): boolean {
-  const stamp = join(folder, STAMP)
-  if (!existsSync(stamp) || !existsSync(bundlesIn(folder))) return false
-  return readFileSync(stamp, 'utf8') === versionOfCode(folder)
-}
-
 /** Half of the bundles would be taken for all of them. */
 function removeBundles({ folder, log }: { readonly folder: string; readonly log: Logger }): void {
   try {
@@ -87,7 +74,7 @@ async function compile(
 ): Promise<void> {
   const compiler = pathOf({ file: 'node/programs/compile.ts' })
   const files = programs.map(({ file }) => file)
-  const argv = [process.execPath, compiler, SOURCES, bundlesIn(folder), ...files]
+  const argv = [process.execPath, compiler, SOURCES, bundlesIn(folder), AGENT_FILE, ...files]
   const done = await runTool(['/bin/sh', '-c', EMPTY_FD_3, 'compile', ...argv], {
     signal,
     timeoutMs: COMPILE_MAX_MS,
@@ -115,21 +102,4 @@ function publish(folder: string): void {
     for (const file of readdirSync(open)) chmodSync(join(open, file), OPEN_FILE)
     chmodSync(open, OPEN_FOLDER)
   }
-}
-
-/**
- * Changes with Node, the files, their place and that of the bundles: V8's code is of a file at its place. Node itself
- * believes compiled code only of the same source.
- */
-function versionOfCode(folder: string): string {
-  const hash = createHash('sha256')
-  hash.update(`${process.version} ${APP_FOLDER} ${realpathSync(bundlesIn(folder))}\n`)
-  const names = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
-    .filter((name) => /\.m?[jt]s$/.test(name) && !name.endsWith('.test.ts'))
-    .map((name) => join(SOURCES, name))
-  for (const path of [...names.toSorted(), join(APP_FOLDER, 'package-lock.json')]) {
-    const { size, mtimeMs } = statSync(path)
-    hash.update(`${path} ${size} ${mtimeMs}\n`)
-  }
-  return hash.digest('hex')
 }

@@ -27,7 +27,8 @@ import { startMeterLoop } from '#node/meter/loop.ts'
 import { createMeter, readLearned } from '#node/meter/meter.ts'
 import { CALIBRATION_FILE } from '#node/meter/model.ts'
 import { gatewayNames } from '#node/cell-names.ts'
-import { APP_FOLDER, COMPILED_FOLDER } from '#node/cell-specs.ts'
+import { COMPILED_FOLDER } from '#node/bundles.ts'
+import { APP_FOLDER } from '#node/cell-specs.ts'
 import { compilePrograms } from '#node/compiled.ts'
 import {
   openDataFolder,

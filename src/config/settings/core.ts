@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { Secret } from '#base/log.ts'
 import { parseSubnet } from '#base/subnets.ts'
 import { count, oneOfWords, onOff, whole, word, port } from '#config/checks.ts'
+import { DATA_PLACE } from '#config/data-place.ts'
 import type { Settings } from '#config/setting.ts'
 
 const areNetworks = (texts: readonly string[]) =>
@@ -10,10 +11,10 @@ const areNetworks = (texts: readonly string[]) =>
 
 export const CORE_SETTINGS = {
   data: {
-    name: 'ERGON_DATA',
-    flag: 'data',
+    name: DATA_PLACE.name,
+    flag: DATA_PLACE.flag,
     help: 'Data folder (default ./.ergon)',
-    check: z.string().default('.ergon'),
+    check: z.string().default(DATA_PLACE.default),
   },
   port: {
     name: 'ERGON_PORT',

@@ -1,6 +1,7 @@
 // Bundles the programs that it is given, and loads each bundle: what V8 makes of it is then in NODE_COMPILE_CACHE.
 // Fd 3 must be empty, at which a program gives up before it does anything.
-//     compile.ts SOURCES BUNDLES PROGRAM…     folders, and files of programs from the sources
+//     compile.ts SOURCES BUNDLES AGENT PROGRAM…     folders, and files of programs from the sources
+// The agent is bundled alone: Node keeps what V8 makes of it where the agent's start says.
 import { readFileSync } from 'node:fs'
 import { dirname, extname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -24,9 +25,9 @@ const PLACES: Plugin = {
   },
 }
 
-const [sources = '', bundles = '', ...files] = process.argv.slice(2)
+const [sources = '', bundles = '', agent = '', ...files] = process.argv.slice(2)
 await build({
-  entryPoints: files.map((file) => join(sources, file)),
+  entryPoints: [agent, ...files].map((file) => join(sources, file)),
   // Ahead of each program.
   inject: [join(sources, 'node/stacks.ts')],
   outdir: bundles,
