@@ -54,7 +54,6 @@ function alike() {
     countUnits: refuse,
     cutWhereUnpaid: refuse,
     recorded: (tell: Recorded) => tell(),
-    cutWhereUnpaid: () => undefined,
     onCut: refuse,
     rests,
     bound(rest: Nj) {
