@@ -158,15 +158,14 @@ export function localRunFolder(options: GlobalOptions): string | undefined {
 }
 
 /**
- * True where `ergon status` asks the node of a data folder on this machine. An address elsewhere that a flag or the
- * environment gives is asked in its place; a folder that a flag names wins over an address in the environment.
+ * True where `ergon status` asks the node of a data folder on this machine, and not the service elsewhere that a flag names.
+ * An address in the environment is the public name of that node as well, so the data folder wins.
  */
 export function isOwnNode(options: GlobalOptions): boolean {
   const local = localDataFolder(options)
   if (local === undefined) return false
-  const given = options.baseUrl ?? (options.data === undefined ? environment().baseUrl : undefined)
-  if (given === undefined) return true
-  const url = new URL(serviceAddress(given))
+  if (options.baseUrl === undefined) return true
+  const url = new URL(serviceAddress(options.baseUrl))
   return isThisMachine(hostOfUrl(url)) && portOf(url) === local.port
 }
 

@@ -87,7 +87,7 @@ suite('ergon status', () => {
     )
   })
 
-  test('ergon status asks the node of a data folder, unless an address of another service is given', async (t) => {
+  test('ergon status asks the node of a data folder, unless a flag gives the address of another service', async (t) => {
     const data = join(folder, '.ergon')
     mkdirSync(data)
     t.after(() => rmSync(data, { recursive: true }))
@@ -95,13 +95,14 @@ suite('ergon status', () => {
     const isNode = { code: 1, told: /Ergon does not run on this data folder/ }
     for (const [env, ...words] of [
       [{}],
-      [{ ERGON_BASE_URL: baseUrl }],
+      [{}, '--base-url', baseUrl],
+      [{ ERGON_BASE_URL: 'https://cloud.example' }],
       [{ ERGON_BASE_URL: 'https://cloud.example' }, '--data', data],
     ] as const) {
       const { code, told } = await status(env, ...words)
       assert.deepEqual([code, isNode.told.test(told)], [isNode.code, true], told)
     }
     writeFileSync(join(data, 'ergon.json'), JSON.stringify({ port: port + 1, runFolder: data }))
-    assert.equal((await status({ ERGON_BASE_URL: baseUrl })).code, 0)
+    assert.equal((await status({}, '--base-url', baseUrl)).code, 0)
   })
 })

@@ -29,10 +29,14 @@ export async function setHosts(
   await transaction
     .query('select host_resource($1, $2)', [id, [...new Set(routes)]])
     .catch((error: unknown) => {
-      const { code } = error as { readonly code?: string }
-      const isTaken = code === UNIQUE || hasSqlState(error, 'hostOfAnother')
-      throw isTaken ? hostTaken('one of its routes') : error
+      throw isHostTaken(error) ? hostTaken('one of its routes') : error
     })
+}
+
+/** An error of SQL that routes a host. */
+export function isHostTaken(error: unknown): boolean {
+  const { code } = error as { readonly code?: string }
+  return code === UNIQUE || hasSqlState(error, 'hostOfAnother')
 }
 
 export const hostTaken = (host: string): ErgonError =>

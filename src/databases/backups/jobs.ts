@@ -131,12 +131,26 @@ async function doJob(deps: JobsDeps, job: DueJob, ending: AbortSignal): Promise<
   }
 }
 
-/** Nothing of the job is left: its process has ended. A fault of the service is tried again, some times. */
+/** A job may fail behind its success: the answer of its last statement is lost, or its server ends late. */
+const SUCCEEDED = {
+  backup: "select from database_backups where id = $1 and status = 'done'",
+  restore: "select from database_restores where database = $1 and status in ('unpacked', 'done')",
+} as const
+
+/**
+ * Nothing of the job is left: its process has ended. A fault of the service is tried again, some times. A job that has
+ * succeeded keeps its pieces or files.
+ */
 async function fail(
   { state, restoredFolder }: JobsDeps,
   { kind, id }: DueJob,
   { reason: why, isUnpaid, mayPass }: JobFailure,
 ): Promise<void> {
+  if ((await state.query(SUCCEEDED[kind], [id])).rowCount > 0) {
+    // The job may have failed before it asked for the recovery.
+    if (kind === 'restore') await state.query("select want_resource($1, 'deployed')", [id])
+    return
+  }
   if (kind === 'backup') await state.query('select drop_parts($1)', [id])
   else
     for (const folder of [id, `${id}~`])

@@ -39,7 +39,6 @@ export async function updateDatabase(
       id,
       bytesOfSize(size, DATABASE_SIZES),
     ])
-  await setEnergyBudget(transaction, { id, account, budget, operations: LIMITED })
   // A database that waited for energy before its first start does not wait for its next try.
   if (budget !== undefined && !SWITCHED.has(database.actual))
     await transaction.query("select want_resource($1, 'deployed')", [id])
@@ -52,6 +51,8 @@ export async function updateDatabase(
       id,
       suspended ? 'suspended' : 'deployed',
     ])
+  // Last: a budget locks the head of the ledger, and others may wait for the lock of the resource.
+  await setEnergyBudget(transaction, { id, account, budget, operations: LIMITED })
 }
 
 /** States that can be suspended and resumed. */

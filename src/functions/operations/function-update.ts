@@ -24,11 +24,12 @@ export async function updateFunction(
   const { suspended, energy_budget: budget, routes } = change
   const { account } = present(call.caller, 'a change is asked for with a token')
   await recordAct(transaction, call, { action: 'function.update', target: id, details: change })
-  await setEnergyBudget(transaction, { id, account, budget, operations: FUNCTION_LIMITED })
   await setHosts(transaction, id, { routes, ownHosts })
   if (suspended !== undefined)
     await transaction.query('select want_resource($1, $2)', [
       id,
       suspended ? 'suspended' : 'deployed',
     ])
+  // Last: a budget locks the head of the ledger, and others may wait for the locks of hosts and of the resource.
+  await setEnergyBudget(transaction, { id, account, budget, operations: FUNCTION_LIMITED })
 }

@@ -8,7 +8,7 @@ import {
 } from '#contract/workloads/workload-limits.ts'
 import type { WorkloadChange, WorkloadRequest } from '#contract/workloads/workloads.ts'
 import { recordAct, type ActingCall } from '#identity/audit.ts'
-import { setHosts } from '#resources/hosts.ts'
+import { hostTaken, isHostTaken, setHosts } from '#resources/hosts.ts'
 import { setEnergyBudget } from '#resources/set-energy-budget.ts'
 import { tooManyFault } from '#resources/too-many.ts'
 import type { Queryable } from '#state/connect.ts'
@@ -92,8 +92,8 @@ export async function changeWorkload(
   await setHosts(transaction, id, { routes: change.routes, ownHosts: settings.ownHosts })
   await assertVolumes()
   await assertInstances(transaction, account, change)
-  await setEnergyBudget(transaction, { id, account, budget, operations: WORKLOAD_LIMITED })
   await transaction.query('select want_resource(id, desired) from resources where id = $1', [id])
+  await setEnergyBudget(transaction, { id, account, budget, operations: WORKLOAD_LIMITED })
   await recordAct(transaction, call, { action, target: id, details: shownOf(change) })
   return await SHOWN_WORKLOADS.find(transaction, account, id)
 }
@@ -138,6 +138,8 @@ export function workloadRefusal(error: unknown, name: string): unknown {
   if (tooMany !== undefined) return tooMany
   const ofVolumes = volumeRefusal(error, message)
   if (ofVolumes !== undefined) return ofVolumes
+  // Another account may have had the workload's own address as a host before the service got its domain.
+  if (isHostTaken(error)) return hostTaken(`the address of "${name}"`)
   return code === CHECK
     ? fault('invalid_request', 'Could not scale: min is more than max', { param: 'scale' })
     : error
