@@ -263,6 +263,34 @@ test(
   },
 )
 
+test(
+  'a change that waits for a host does not hold the head of the ledger, also with a budget',
+  { skip },
+  async () => {
+    const { id: holder } = await deploy({ name: 'holder' })
+    const { id } = await deploy({ name: 'waiter' })
+    const routes = ['waited.example.com']
+    let waiting: Promise<void> | undefined
+    await state.transaction(async (one) => {
+      await one.query('select host_resource($1, $2)', [holder, routes])
+      waiting = state.transaction((two) =>
+        updateFunction(two, callOf({}), {
+          resource: { id },
+          change: { energy_budget: '1 kJ/day', routes },
+          ownHosts: settings.ownHosts,
+        }),
+      )
+      waiting.catch(() => undefined)
+      const isWaiting = async () =>
+        (await one.query('select from pg_locks where not granted')).rowCount > 0
+      for (const lastMs = performance.now() + 5000; !(await isWaiting()); await sleep(5))
+        assert.ok(performance.now() < lastMs)
+      await one.query('select from log_head for update nowait')
+    })
+    await assert.rejects(waiting ?? Promise.resolve(), { code: 'host_taken' })
+  },
+)
+
 test('a version that becomes live is told, unless another is wanted by now', { skip }, async () => {
   const { id } = await deploy({ name: 'told' })
   await deploy({ name: 'told' })
