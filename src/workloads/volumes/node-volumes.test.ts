@@ -83,6 +83,27 @@ test('a slow check of a volume holds up neither others nor the room that it was 
   }
 })
 
+test('a promise whose room could not be kept takes no room of later volumes', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ergon-promise-'))
+  try {
+    let isBroken = true
+    const promise: KeptRoom['promise'] = async (make) => {
+      await make()
+      if (isBroken) throw new Error('the disk fails')
+    }
+    const makers = { make: async () => undefined, grow: async () => undefined }
+    const { open } = createNodeVolumes(folder, NO_LOCK, makers, { ...NOTHING_KEPT, promise })
+    const bytes = Math.floor(promiseRoomOf(statfsSync(folder)) * 0.6)
+    const openOne = (id: string) =>
+      open({ id: `wl_${id}`, volumes: [{ id: `vol_${id}`, name: 'data', path: '/data', bytes }] })
+    await assert.rejects(openOne('a'), { message: 'the disk fails' })
+    isBroken = false
+    await openOne('b')
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
+
 test('a larger file system may be checked for longer', () => {
   assert.ok(toolMsOf(1000e9) >= toolMsOf(16e6) + 1_000_000)
 })

@@ -129,9 +129,9 @@ function createOpening({
       promises.set(id, wholeBlocks(bytes))
       return promisedBytes(await filesOf(folder), promises)
     }
-    await promiseTurn(() => kept.promise(makePromise))
-    checks.changed()
     try {
+      await promiseTurn(() => kept.promise(makePromise))
+      checks.changed()
       if (image === undefined) await make(path, bytes)
       else await growthTurn(() => grow(path, bytes))
     } finally {
