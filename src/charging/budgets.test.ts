@@ -106,6 +106,26 @@ test('planted: a hold that leaves out a budget is found', async () => {
   })
 })
 
+test('a revocation of a token goes on where the budget of that token ends in its middle', async () => {
+  await using bench = await openTestCharging()
+  const cutBy = async (operation: 'token.revoke' | 'chat.create') => {
+    const work = bench.charging.open()
+    await work.admit(limited(bench, 1000n, [1n]), operation, nj(2n * J))
+    work.claim({ kind: 'cpu', cell: 'a', cpuNs: 4n * 10n ** 8n })
+    await bench.session.tickNow(AbortSignal.timeout(60_000))
+    await bench.session.tickNow(AbortSignal.timeout(60_000))
+    const code = work.cutReason?.code
+    work.settle(200)
+    await atRest(bench)
+    return code
+  }
+  assert.equal(await cutBy('token.revoke'), undefined)
+  assert.equal(
+    await cutBy('chat.create').catch((error: ErgonError) => error.code),
+    'budget_exhausted',
+  )
+})
+
 test('a budget that is used up refuses by its name, and nothing of the wallet is held', async () => {
   await using bench = await openTestCharging()
   const payer = limited(bench, 1000n, [500n, 0n])

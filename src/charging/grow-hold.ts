@@ -3,7 +3,7 @@ import { add, nj, smaller, subtract, type Nj } from '#base/units.ts'
 import { fault } from '#contract/errors.ts'
 import { operationOf, type OperationName } from '#contract/operations.ts'
 import { LEAST_HOLD_NJ } from '#contract/ledger/least-hold.ts'
-import { isDepleted, silent } from './faults.ts'
+import { isDepleted, isExhausted, silent } from './faults.ts'
 import type { Hold } from './hold.ts'
 import type { Measure } from './measure.ts'
 import type { Spend } from './spend.ts'
@@ -67,9 +67,12 @@ function cutWhenUsedUp(
 ): void {
   if (!spend.isHeldBy(hold) || spend.isOver || spend.measured() < hold.coveredNj) return
   if (hold.takeLeft()) return
-  // An operation that is answered unpaid is not cut when the wallet is empty.
-  const { answeredUnpaid } = operationOf(spend.operation)
-  if (answeredUnpaid === undefined || spend.isCutUnpaid || !isDepleted(reason)) spend.stop(reason)
+  // An operation that is answered unpaid is not cut when the wallet or the budget is empty.
+  const { answeredUnpaid, answeredExhausted } = operationOf(spend.operation)
+  const goesOn = isDepleted(reason)
+    ? answeredUnpaid !== undefined && !spend.isCutUnpaid
+    : answeredExhausted !== undefined && isExhausted(reason)
+  if (!goesOn) spend.stop(reason)
 }
 
 /**
