@@ -7,7 +7,7 @@ import { operationOf, type OperationName } from '#contract/operations.ts'
 import type { Payer, Served } from './spend.ts'
 import type { Tariff } from './tariff.ts'
 
-/** Price, tariff and factors of the work, fixed at its first admit. */
+/** Price, tariff and factors of the work, fixed at its first admit; time on a GPU has the tariff of its claim. */
 export type BillingTerms = {
   readonly tariff: Tariff
   readonly priceId: string

@@ -1,4 +1,5 @@
-// The tariff: what a CPU-second costs a request, agreed at its first admit and final. It follows the
+// The tariff: the price in energy of a CPU-second, fixed at the first admit of a request, or of a second on a GPU, fixed at its
+// claim. The tariff follows the
 // windows: an average whose weight falls by half each window. On over-billing (it was above what
 // the windows then held) the difference is carried and taken off the next ten seconds, a quarter of the
 // average at most. A linear model needs neither: its windows hold its own rate for every CPU-second, and there the tariff stays.

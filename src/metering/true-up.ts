@@ -1,9 +1,9 @@
 // The true-up: the bill of work for its CPU time, less that CPU time's part of the dynamic energy. Above zero
 // customers paid too much, below zero the operator absorbed the difference. It is published.
 //
-// Work is billed at the tariff of its first admit, also while it runs: only its gateway knows that tariff. Valued at
-// the current tariff, a stream of 40 CPU-s turned a rounding error of 1 nJ into a tariff that jumped between 0 and
-// the model's every second.
+// CPU time is billed at the tariff of the first admit of its work, also while the work runs: only its gateway knows that tariff.
+// Valued at the current tariff, a stream of 40 CPU-s turned a rounding error of 1 nJ into a tariff that jumped between 0 and
+// the model's every second. Each piece of time on a GPU is billed at the tariff of its claim, and keeps that value.
 import { add, nj, subtract, type Nj } from '#base/units.ts'
 import type { Split } from './window.ts'
 

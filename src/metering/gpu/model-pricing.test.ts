@@ -174,6 +174,29 @@ test('a credit of one model is taken off its own tariff, a quarter at most', () 
   assert.ok((tariff('b') ?? 0n) * 100n > b * 95n)
 })
 
+test('a bill that comes in a window without steps of its model is set against the last steps', () => {
+  const { bills, pricing, second, tariff } = rig()
+  const bill = (name: string, joules: bigint) => {
+    const { chargedNs, accruedNj } = bills.get(name) ?? NOTHING_BILLED
+    bills.set(name, { chargedNs: chargedNs + S, accruedNj: nj(accruedNj + joules) })
+  }
+  for (let nth = 0; nth < 20; nth++) {
+    bill('a', 100n * S)
+    second(100n * S, { a: S, b: 0n })
+  }
+  second(100n * S, { a: S, b: 0n })
+  const before = tariff('a')
+  bill('a', 100n * S)
+  const { closed } = second(50n * S, { a: 0n, b: S })
+  assert.equal(closed.trueUpNj, 0n)
+  assert.equal(pricing.carriedNj, 0n)
+  assert.equal(tariff('a'), before)
+  // The last bill of a model that has left.
+  second(100n * S, { a: S, b: 0n })
+  bill('a', 100n * S)
+  assert.equal(second(50n * S, { b: S }).closed.trueUpNj, 0n)
+})
+
 test('windows of models add up to the nanojoule, whatever their steps, bills and energies are', () => {
   const ns = fc.bigInt(0n, 2n * S)
   const used = fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd'), ns, { maxKeys: 4 })

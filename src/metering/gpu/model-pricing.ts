@@ -2,7 +2,7 @@
 // energy of another model's, and the card tells their sum alone. In seconds with several models a regression of the
 // sum on the time of each divides it. The tariff, the credit and the true-up of a model are then those of any meter.
 import { present } from '#base/errors.ts'
-import { nj, sum } from '#base/units.ts'
+import { nj, sum, type Nj } from '#base/units.ts'
 import type { EnergyBand } from '#contract/ledger/charge.ts'
 import { createRegression, type Regression } from '#metering/kalman.ts'
 import { NS_PER_S } from '#metering/power.ts'
@@ -51,7 +51,12 @@ type PricedModel = {
   readonly tariff: TariffMeter
   /** Time of the last windows with steps, for the mean of the tariffs. */
   recentNs: bigint
+  /** Its share of the last window in which it had steps: a bill may come a window after its steps. */
+  lastSteps: StepsOfWindow
 }
+
+type StepsOfWindow = Pick<Share, 'dynamicNj' | 'cpuNs'>
+const NO_STEPS: StepsOfWindow = { dynamicNj: nj(0n), cpuNs: 0n }
 
 /** `billedByCell` are running totals of which none falls. */
 export function createModelPricing(
@@ -68,7 +73,7 @@ export function createModelPricing(
       if (cells.every((cell) => cell.name !== name)) models.delete(name)
     for (const { name } of cells)
       if (!models.has(name) && models.size < MODELS_MAX)
-        models.set(name, { tariff: createTariff(deps), recentNs: 0n })
+        models.set(name, { tariff: createTariff(deps), recentNs: 0n, lastSteps: NO_STEPS })
   }
   const bills = (): BilledByCell => {
     const now = deps.billedByCell()
@@ -81,23 +86,29 @@ export function createModelPricing(
   return {
     weigh: shares.weigh,
     close(window) {
-      follow(window)
       const more = bills()
       const used = new Map(window.shares.map((share) => [share.name, share]))
       const hasSteps = window.cells.some(({ cpuNs }) => cpuNs > 0n)
-      let closed = NO_TRUE_UP
-      for (const [name, billed] of more) {
-        const { dynamicNj = nj(0n), cpuNs = 0n } = used.get(name) ?? {}
-        closed = addTrueUp(closed, trueUpOf(billed, { dynamicNj, busyNs: cpuNs }))
+      const trueUpIn = (name: string, billed: Billed) => {
+        const now = used.get(name) ?? NO_STEPS
+        const { dynamicNj, cpuNs } = now.cpuNs > 0n ? now : (models.get(name)?.lastSteps ?? now)
+        return trueUpOf(billed, { dynamicNj, busyNs: cpuNs })
       }
+      // Models that have left may have a last bill.
+      let closed = NO_TRUE_UP
+      for (const [name, billed] of more) closed = addTrueUp(closed, trueUpIn(name, billed))
+      follow(window)
       for (const [name, model] of models) {
         const share = present(used.get(name), 'a share of each cell')
+        const billed = more.get(name) ?? NOTHING_BILLED
         observe(model.tariff, {
           window,
           share,
-          billed: more.get(name) ?? NOTHING_BILLED,
+          billed,
+          trueUpNj: trueUpIn(name, billed).trueUpNj,
           doubtPct: shares.doubtPct(name, window),
         })
+        if (share.cpuNs > 0n) model.lastSteps = share
         if (hasSteps) model.recentNs = model.recentNs / 2n + share.cpuNs
       }
       totals = addTrueUp(totals, closed)
@@ -150,12 +161,12 @@ function observe(
     readonly window: SplitWindow
     readonly share: Share
     readonly billed: Billed
+    readonly trueUpNj: Nj
     readonly doubtPct: number
   },
 ): void {
-  const { window, share, billed, doubtPct } = part
+  const { window, share, billed, trueUpNj, doubtPct } = part
   const { dynamicNj, cpuNs } = share
-  const { trueUpNj } = trueUpOf(billed, { dynamicNj, busyNs: cpuNs })
   const { busyNs, capacityNs } = window
   const surePct = BigInt(Math.ceil(100 - doubtPct / BELOW_DIVISOR))
   tariff.observe({
