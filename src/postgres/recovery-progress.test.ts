@@ -54,6 +54,7 @@ test(
 
 /** The folder of the tables of a new database has some hundred files more. */
 const MORE_TABLES = 1500
+const ROUNDS_MAX = 10
 
 test(
   'recoveryProgress() names each file that a server syncs before it replays its log',
@@ -67,19 +68,24 @@ test(
        end loop; end $$`,
     )
     assert.equal(made.code, 0, made.stderr)
-    const ended = once(server.child, 'exit')
-    server.child.kill('SIGKILL')
-    await ended
-    server.restart()
     const words = new Set<string>()
-    const ready = server.ready().then(() => true)
-    let startup: number | undefined
-    while (!(await Promise.race([ready, turn(false)]))) {
-      startup ??= below(server.child.pid ?? 0).find((pid) => recoveryProgress([pid]) !== undefined)
-      const word = startup === undefined ? undefined : recoveryProgress([startup])
-      if (word !== undefined && !word.includes('recovering')) words.add(word)
+    const files = () => [...words].filter((word) => word.includes('/data/base/'))
+    // A fast disk syncs all files between a few looks.
+    for (let round = 0; round < ROUNDS_MAX && files().length <= 5; round++) {
+      const ended = once(server.child, 'exit')
+      server.child.kill('SIGKILL')
+      await ended
+      server.restart()
+      const ready = server.ready().then(() => true)
+      let startup: number | undefined
+      while (!(await Promise.race([ready, turn(false)]))) {
+        startup ??= below(server.child.pid ?? 0).find(
+          (pid) => recoveryProgress([pid]) !== undefined,
+        )
+        const word = startup === undefined ? undefined : recoveryProgress([startup])
+        if (word !== undefined && !word.includes('recovering')) words.add(word)
+      }
     }
-    const files = [...words].filter((word) => word.includes('/data/base/'))
-    assert.ok(files.length > 5, [...words].join('\n'))
+    assert.ok(files().length > 5, [...words].join('\n'))
   },
 )

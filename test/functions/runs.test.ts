@@ -62,8 +62,12 @@ test('a new object runs the function, with an address that reads the object', as
   )
   const body = await fetch(String(seen?.['presigned_url']))
   assert.equal(await body.text(), 'the body of a b/ä.jpg')
-  const { on, runs_waiting: waiting, runs_failed: failed } = await show('follower')
-  assert.deepEqual([on, waiting, failed], [['bucket/runs-photos/object-created'], 0, 0])
+  // The handler has told what it saw, and its run ends a moment later.
+  const { on, runs_failed: failed } = await until(
+    () => show('follower'),
+    ({ runs_waiting: waiting }) => waiting === 0,
+  )
+  assert.deepEqual([on, failed], [['bucket/runs-photos/object-created'], 0])
   // Callers cannot send what the service sends.
   const forged = { 'x-svc-event': 'bucket.object-created', 'x-ergon-event': 'schedule' }
   await textAt('/follower', { method: 'POST', headers: forged, body: '{}' })
