@@ -133,6 +133,7 @@ function configure(child: ChildProcess, place: GatewayPlace): void {
         topUpApi: 'http://localhost/v1/topups',
       },
       portal: {},
+      ingress: { ownHosts: [] },
       webhooks: { isOn: false, networks: [] },
       compliance: { blobs: blobSettings(place.folder), keptDays: 90 },
       storage: {

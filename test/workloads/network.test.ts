@@ -1,8 +1,16 @@
-// Containers in the network, by the programs of an image: busybox as a small image has it, and curl.
+// Containers in the network, by the programs of an image: busybox as a small image has it, curl, and psql where it is installed.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+} from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -17,6 +25,8 @@ const [BUSYBOX, CURL] = ['/usr/bin/busybox', '/usr/bin/curl']
 const ABSENT = {
   skip: [BUSYBOX, CURL].every((path) => existsSync(path)) ? false : 'needs busybox and curl',
 }
+/** Not the wrapper in /usr/bin, which needs Perl. */
+const PSQL = globSync('/usr/lib/postgresql/*/bin/psql')[0]
 const BYTES_MAX = 200_000_000
 /** Stand for a public address, and for a machine of the operator. */
 const [PUBLIC, PRIVATE] = ['127.0.0.9', '127.0.0.8']
@@ -39,7 +49,7 @@ after(async () => {
 
 function writeImage(path: string): void {
   const root = join(folder, 'root')
-  makeImageRoot(root, [CURL], {})
+  makeImageRoot(root, PSQL === undefined ? [CURL] : [CURL, PSQL], {})
   // It needs no library.
   copyFileSync(BUSYBOX, join(root, BUSYBOX))
   const layer = execFileSync('tar', ['-C', root, '-c', '.'], { maxBuffer: BYTES_MAX })
@@ -101,3 +111,30 @@ test('a container reaches public addresses and the API, and no other', ABSENT, a
   )
   assert.equal(canary.hits(), 0)
 })
+
+test(
+  'a container asks its database',
+  { skip: ABSENT.skip !== false ? ABSENT.skip : PSQL === undefined && 'needs psql' },
+  async () => {
+    const made = await ergon.cli('db', 'create', 'asked')
+    assert.equal(made.code, 0, made.stderr)
+    const url = (await ergon.cli('db', 'url', 'asked')).stdout.trim()
+    const client = workloadClient(ergon)
+    const script = `${PSQL} "$DATABASE_URL" -Atc 'select 6 * 7' 2>&1; exec ${BUSYBOX} httpd -f -p 8080`
+    const deployed = await client.deploy('asker', {
+      image: `oci:${folder}/callers:v1`,
+      command: [BUSYBOX, 'sh', '-c', script],
+      env: { DATABASE_URL: url },
+      scale: { min: 1 },
+    })
+    assert.equal(deployed.live_version, 1, JSON.stringify(deployed))
+    const lines = await until(
+      () => client.lines('asker'),
+      (some) => some.some((line) => line.startsWith('stdout: ')),
+    )
+    assert.equal(
+      lines.find((line) => line.startsWith('stdout: ')),
+      'stdout: 42',
+    )
+  },
+)
