@@ -89,11 +89,8 @@ export function createModelPricing(
       const more = bills()
       const used = new Map(window.shares.map((share) => [share.name, share]))
       const hasSteps = window.cells.some(({ cpuNs }) => cpuNs > 0n)
-      const trueUpIn = (name: string, billed: Billed) => {
-        const now = used.get(name) ?? NO_STEPS
-        const { dynamicNj, cpuNs } = now.cpuNs > 0n ? now : (models.get(name)?.lastSteps ?? now)
-        return trueUpOf(billed, { dynamicNj, busyNs: cpuNs })
-      }
+      const trueUpIn = (name: string, billed: Billed) =>
+        trueUpOf(billed, billedSteps(used.get(name), models.get(name)?.lastSteps))
       // Models that have left may have a last bill.
       let closed = NO_TRUE_UP
       for (const [name, billed] of more) closed = addTrueUp(closed, trueUpIn(name, billed))
@@ -134,6 +131,12 @@ export function createModelPricing(
       return totals
     },
   }
+}
+
+/** The steps that a bill of a window is for: those of the window, or else the last ones. */
+function billedSteps(now: StepsOfWindow = NO_STEPS, last: StepsOfWindow = NO_STEPS) {
+  const { dynamicNj, cpuNs: busyNs } = now.cpuNs > 0n ? now : last
+  return { dynamicNj, busyNs }
 }
 
 /** The mean tariff by the time of the last steps; undefined where there were none. */
