@@ -1,16 +1,15 @@
 // The contract of drivers: each of them passes all of it. A test starts instances by the driver alone, without a product.
 // ERGON_LONG=1 ends agents and instances at more moments, and has more that do not become ready.
 import assert from 'node:assert/strict'
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
-import { networkInterfaces, tmpdir } from 'node:os'
+import { chmodSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { callUnix } from '#base/unix-client.ts'
-import type { Cell, CellOutlet, Cells } from '#cells/cell.ts'
+import type { Cell, Cells } from '#cells/cell.ts'
 import { privilegedIn, putOutside, succeededOf } from '#cells/testing/escape.ts'
 import { place, survivors } from '#cells/testing/harness.ts'
 import { PROXY_PORT } from '#node/egress.ts'
@@ -23,7 +22,9 @@ import type {
   WorkloadSpec,
 } from '#workloads/driver.ts'
 import type { DriverAgent } from './driver-agent.ts'
+import { BURN, BY_NAME, DEAF, DESCRIPTORS, TELL_PLACE, UNREADY } from './driver-programs.ts'
 import { writeServerImage } from './image.ts'
+import { isAttached, relayOf } from './instance-traces.ts'
 import {
   LEFT_VOLUME,
   openDriver,
@@ -31,6 +32,7 @@ import {
   type DriverName,
   type DriverPlace,
 } from './open-driver.ts'
+import { addressesOfMachine, openOutside, TICKET, type Outside } from './outside.ts'
 import type { TestEngine } from './podman.ts'
 
 /** A driver as the contract opens it. */
@@ -391,99 +393,6 @@ export function driverContract({ name, on, skip, engine: startEngine }: Contract
 const AGENT = join(import.meta.dirname, 'driver-agent.ts')
 const startAgent = (agent: DriverAgent) =>
   spawn(process.execPath, [AGENT, JSON.stringify(agent)], { stdio: ['ignore', 'pipe', 'inherit'] })
-
-/** Pid 1 of an instance, which leads connections into its network. */
-function relayOf({ spec }: Cell): number {
-  const read = (pid: string, file: string) => readFileSync(`/proc/${pid}/${file}`, 'utf8')
-  const all = readdirSync('/proc').filter((pid) => {
-    try {
-      return (
-        read(pid, 'cgroup').includes(`/${spec.name}`) && /^NSpid:.*\t1$/m.test(read(pid, 'status'))
-      )
-    } catch {
-      return false
-    }
-  })
-  assert.equal(all.length, 1)
-  return Number(all[0])
-}
-
-type Outside = {
-  readonly outlet: CellOutlet
-  /** Of a server of the machine that nothing may reach. */
-  readonly canaryPort: number
-  readonly canaryHits: number
-  close(): void
-}
-
-const addressesOfMachine = (): readonly string[] =>
-  Object.values(networkInterfaces()).flatMap(
-    (all) => all?.flatMap(({ family, address }) => (family === 'IPv4' ? [address] : [])) ?? [],
-  )
-
-const TICKET = 'a-ticket'
-
-/** The end of all ways out: it says the first line that it hears. */
-async function openOutside(socket: string): Promise<Outside> {
-  const server = createServer((connection) => {
-    connection.on('error', () => undefined)
-    connection.once('data', (line: Buffer) => connection.end(line))
-  }).listen(socket)
-  let canaryHits = 0
-  const canary = createServer((connection) => {
-    canaryHits++
-    connection.destroy()
-  }).listen(0)
-  await Promise.all([once(server, 'listening'), once(canary, 'listening')])
-  chmodSync(socket, 0o777)
-  return {
-    outlet: {
-      socket,
-      ticket: TICKET,
-      ports: [{ port: PROXY_PORT, refusal: '' }],
-      hosts: ['db.example.com'],
-    },
-    canaryPort: (canary.address() as AddressInfo).port,
-    get canaryHits() {
-      return canaryHits
-    },
-    close() {
-      server.close()
-      canary.close()
-    },
-  }
-}
-
-const BY_NAME = `echo hello > /dev/stdout; echo a word > /dev/stderr; echo again >> /proc/self/fd/1
-  exec /usr/bin/perl /app/server.pl`
-/** Numbers of descriptors that a program may begin with. */
-const DESCRIPTORS = [3, 4, 5, 6, 7, 8, 9, 10]
-/** The root folder of the image has no folder /boot. */
-const TELL_PLACE = 'print -e ("../" x 9 . "boot") ? "outside\\n" : "inside\\n"'
-const BURN = '/usr/bin/perl /app/server.pl & while :; do :; done'
-const DEAF =
-  'trap "" TERM; /usr/bin/perl -e \'$SIG{TERM} = "IGNORE"; do "/app/server.pl"\' & wait; wait'
-
-const UNREADY: readonly (readonly [Partial<WorkloadSpec>, RegExp])[] = [
-  [{ env: { EXIT_AT_START: '7' } }, /exit code 7 before it was ready/],
-  [{ env: { LISTEN_ON: '3000' } }, /port 3000 is open, and 8080 is configured/],
-  [{ command: ['/no/such'] }, /exit code 127 before it was ready; .*no such file or directory/i],
-  [
-    { command: ['echo hello'] },
-    /exit code 127 before it was ready \(no program has the name "echo hello"; a line for a shell is \["\/bin\/sh","-c","echo hello"\]\)/,
-  ],
-  [
-    {
-      env: { SICK: '1' },
-      health: { path: '/healthz', intervalMs: 500, timeoutMs: 500 },
-    },
-    /GET \/healthz answers 500: sick/,
-  ],
-]
-
-/** True while a loop device has the file of a volume. */
-const isAttached = (id: string): boolean =>
-  execFileSync('losetup', ['--list', '--output', 'BACK-FILE'], { encoding: 'utf8' }).includes(id)
 
 const ask = ({ address }: Pick<RunningWorkload, 'address'>, path = '/') =>
   callUnix({
