@@ -28,7 +28,10 @@ test('buildConsole() runs the build of the tree, and says how it ended', async (
 
 test('buildConsole() says when a build begins, and only then', async () => {
   const [begun = '', ended = ''] = (await buildBy("console.log('portal: building')")).split('\n')
-  assert.equal(begun, 'start: the console is being built: until then its build of before is served')
+  assert.equal(
+    begun,
+    'start: the console is being built; an earlier build is served meanwhile, where there is one',
+  )
   assert.equal(ended, 'start: the console is built')
   assert.doesNotMatch(await buildBy("console.log('portal: unchanged')"), /start:/)
   const program = readFileSync(join(import.meta.dirname, '../../portal/build.ts'), 'utf8')

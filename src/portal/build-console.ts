@@ -40,7 +40,9 @@ export async function buildConsole({
         onOutput(text) {
           if (!text.includes(BEGUN)) return
           isBuilding = true
-          tell('the console is being built: until then its build of before is served')
+          tell(
+            'the console is being built; an earlier build is served meanwhile, where there is one',
+          )
         },
       },
     )
@@ -48,7 +50,7 @@ export async function buildConsole({
       if (isBuilding) tell('the console is built')
       log.info('The console is built', { said: stdout.trim().slice(-WORDS_SHOWN) })
     } else
-      log.error('The console was not built; the build of before stays', {
+      log.error('The console was not built; an earlier build stays, where there is one', {
         code,
         said: stderr.trim().slice(-WORDS_SHOWN),
       })
