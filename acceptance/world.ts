@@ -5,7 +5,7 @@ import { test } from 'node:test'
 
 /** Where the instance is, and whose tokens ask it. */
 export type Instance = {
-  /** Without `/v1` and without a slash at the end. */
+  /** The address of the API, without `/v1` and without a slash at the end. */
   readonly baseUrl: string
   /** Of an account that can pay; scope deploy where buckets may be made. */
   readonly token: string

@@ -24,7 +24,7 @@ export type Peer = {
 }
 
 export type Started = {
-  /** From the start of the process to the first answer. */
+  /** The time from the start of the process to the first answer. */
   readonly ms: number
   readonly port: number
   readonly cpuMs: number

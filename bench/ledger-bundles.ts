@@ -24,7 +24,7 @@ const ROUNDS = 11
 const PAGE = 101
 const MS_MAX = 50
 const BYTES_MAX = 150
-/** From one charge to the next: ten million are 38 days at three a second. */
+/** The time from one charge to the next: ten million are 38 days at three a second. */
 const GAP_MS = 330
 const DAY_MS = 86_400_000
 const ALL: LedgerFilter = { account: ACCOUNT, from: null, to: null, operations: null, kind: null }

@@ -15,7 +15,7 @@ const ACCOUNT = 'acct_0'
 const ROUNDS = 11
 const PAGE = 101
 const PAGE_MS_MAX = 50
-/** From one charge to the next. */
+/** The time from one charge to the next. */
 const GAP_S = 0.2
 const ALL: LedgerFilter = { account: ACCOUNT, from: null, to: null, operations: null, kind: null }
 

@@ -1,5 +1,5 @@
-// From a settled charge to a receipt: charges at a steady rate into a whole product with five signers;
-// the age of each when the first checkpoint that covers it is in the store.
+// Measures the time from a settled charge to a receipt. Charges come at a steady rate into a whole product with five
+// signers. The time of a charge ends when the first checkpoint that covers it is in the store.
 import { setTimeout as pause } from 'node:timers/promises'
 import { atRest, pidsOf, startProduct, stateOf } from './product.ts'
 import type { Section } from './report.ts'

@@ -1,5 +1,5 @@
-// From `npm start` to the ready line, as somebody at a terminal waits for it: on an empty data folder,
-// then again on the same one.
+// Measures the time from `npm start` to the ready line, as somebody at a terminal waits for it: on an empty data
+// folder, then again on the same one.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync } from 'node:fs'

@@ -11,7 +11,7 @@ const SAMPLE_MS = 1000
 const POLL_SAMPLES = 5
 const POLLS_MAX = 12
 const SETTLED = 0.2
-/** Of a core: a target that uses less is at rest whatever the poll before was. */
+/** The part of a core that a target at rest uses: a target that uses less is at rest whatever the poll before was. */
 const REST_SHARE = 0.005
 const NS_PER_S = 1e9
 /** The steps of a process's CPU counter, at both ends of a span. */

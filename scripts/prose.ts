@@ -35,7 +35,7 @@ export const BANNED: readonly (readonly [pattern: RegExp, replacement: string])[
 const CLAUSE = /^(?:What|Whether|Whose|Who|Whom|How)\b(?!.*\?$)/s
 
 /** A comment that is the rest of a phrase: `Of the pot, before the level.` The rule knows auxiliary verbs only. */
-const FRAGMENT = /^(?:Of|With|By) /
+const FRAGMENT = /^(?:Of|With|By|Those|From) /
 const VERB =
   /\b(?:am|is|are|was|were|has|have|had|do|does|did|can|cannot|may|might|must|should|would|will|could)\b/
 

@@ -5,5 +5,5 @@ import { agentBundle } from '#node/agent-bundle.ts'
 
 const fromSources = () => import('#processes/run-agent.ts')
 const bundle = agentBundle(dataPlace(process.argv.slice(2)))
-// Without the lock of the data folder: another start may be making its own bundles, and a part of ours may be gone.
+// The data folder is not locked yet: another start may be making its own bundles, and a part of ours may be gone.
 await (bundle === undefined ? fromSources() : import(bundle).catch(fromSources))

@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 // Below the ephemeral range of Linux (32768), so that no outgoing connection takes a port first.
 const PORTS = { first: 12_000, blocks: 2000, perBlock: 10 }
 const ATTEMPTS = 50
-/** From the first port of a block to that of PostgreSQL. */
+/** The distance from the first port of a block to that of PostgreSQL. */
 export const PG_PORT_OFFSET = 5
 
 /** The first port of a block that nothing listens on. */

@@ -34,7 +34,7 @@ export function accountLookups(state: Queryable): Lookups {
         `select name, '/v1/members/' || id as path from members where account = $1 and id = $2`,
       ),
     },
-    // By the number's own type: a comparison of numeric or text would read all transfers.
+    // The number keeps its own type: a comparison of numeric or text would read all transfers.
     tr: {
       kind: 'transfer',
       find: findNamed(

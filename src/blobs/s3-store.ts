@@ -39,7 +39,7 @@ export type S3StoreOptions = {
   /** The client, with endpoint, region, credentials and timeouts set. */
   readonly client: S3Client
   readonly bucket: string
-  /** Without a slash at its end; empty for none. */
+  /** The prefix has no slash at its end, and is empty for none. */
   readonly prefix: string
   readonly location: string
   readonly log: Logger

@@ -36,7 +36,10 @@ export type CellSpec = {
   readonly calls: readonly string[]
   readonly limits: {
     readonly memoryBytes?: number
-    /** Of each of its processes, beside what they share: more is refused to the process, which may go on without it. */
+    /**
+     * The most memory of each process, beside what they share: more is refused to the process, which may go on without
+     * it.
+     */
     readonly processMemoryBytes?: number
     readonly files?: number
     readonly processes?: number

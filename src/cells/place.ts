@@ -159,7 +159,7 @@ function giveShares(folder: string): void {
   writeFileSync(join(folder, 'cpu.shares'), String(ownShares()))
 }
 
-/** Those of a process of the agent's priority on each processor. */
+/** The shares that a process of the agent's priority has on each processor. */
 const ownShares = (): number =>
   Math.max(CPU_SHARES_MIN, Math.round(availableParallelism() * CPU_SHARES * NICE ** -getPriority()))
 

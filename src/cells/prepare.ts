@@ -231,7 +231,7 @@ function viewOf(spec: CellSpec, folder: string, place: CellFolders): string[] {
   return planView({ show: shown, hide, blockedFor: place.isolation.uids ? 'others' : 'nobody' })
 }
 
-/** Of a cell with a root folder of its own: how it is entered. */
+/** The command that enters a cell with a root folder of its own. */
 function enterOf(
   spec: CellSpec,
   socket: string,

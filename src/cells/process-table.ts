@@ -114,7 +114,7 @@ export function createSharedLook(clock: Clock, withUids: boolean): () => readonl
   }
 }
 
-/** From the status file: root owns /proc/<pid> of a process that may not be dumped. */
+/** The uid comes from the status file: root owns /proc/<pid> of a process that may not be dumped. */
 function realUid(pid: number): number | undefined {
   const found = /^Uid:\t(\d+)/m.exec(readProc(`/proc/${pid}/status`) ?? '')
   return found === null ? undefined : Number(found[1])

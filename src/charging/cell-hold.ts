@@ -11,7 +11,7 @@ import type { OpenSpend } from './open-spend.ts'
 import type { Payer } from './spend.ts'
 import { claimsOf, type StandingDue } from './standing.ts'
 
-/** Of one charge: more than a machine can use in a minute. */
+/** The most of one charge: more than a machine can use in a minute. */
 const CEILING_NJ = nj(10n ** 18n)
 const NONE = nj(0n)
 

@@ -33,7 +33,7 @@ export interface Charging {
   /** Cuts everything that still runs: the process is stopping. */
   drain(): void
   readonly running: number
-  /** Those that run. */
+  /** The spends that run. */
   readonly spends: Iterable<Pick<OpenSpend, 'receiptId' | 'operation' | 'payer' | 'measured'>>
   /** Running totals of the energy that is billed by tariff; see metering/true-up.ts. Neither ever falls. */
   billed(): Billed

@@ -97,7 +97,7 @@ export class Hold {
   }
 
   /**
-   * Takes the wished energy. From a wallet without more it takes a part of the free amount, and in any case the needed
+   * Takes the wished energy. A wallet with less gives a part of the free amount, and in any case the needed
    * energy. False when the leases lack it. Otherwise the unused hold of the first request would refuse the others of a
    * small wallet: of six clients with 4 J, four were answered.
    */

@@ -127,7 +127,7 @@ test('time on the GPU costs what the tariff of its model is when it is claimed, 
   measure.claim(claim('a', S), { ...GPU, models: new Map([['a', rate(10n, 4)]]) })
   measure.claim(claim('a', 3n * S), { ...GPU, models: new Map([['a', rate(30n, 90)]]) })
   measure.claim(claim('a', 3n * S), { ...GPU, models: new Map([['a', rate(500n, 99)]]) })
-  // Without a tariff of its own.
+  // Model b has no tariff of its own.
   measure.claim(claim('b', S), { ...GPU, models: new Map([['a', rate(30n, 4)]]) })
   const tariff = { ...TARIFF, gpu: GPU }
   assert.equal(measure.energy(tariff), 190n * S)

@@ -370,7 +370,7 @@ export class OpenSpend implements Spend, Billable, GrowingSpend {
     if (hold !== undefined) growHold(this, hold, this.#deps.aheadNj)
   }
 
-  /** Without one nobody pays. */
+  /** The hold that pays; undefined where no hold does. */
   get #paying(): Hold | undefined {
     return this.#hold?.isEmpty === false ? this.#hold : undefined
   }

@@ -30,7 +30,7 @@ export type StoredSample = {
   readonly bytes: bigint
   /** The energy of this minute and of earlier uncharged ones; 0 when nothing is charged now. */
   readonly energyNj: Nj
-  /** From the start of the first of these minutes to the end of the last. */
+  /** The time that is charged: from the start of the first minute to the end of the last. */
   readonly fromMs: number
   readonly toMs: number
 }

@@ -44,7 +44,7 @@ export async function bundleFile(path: string): Promise<FunctionBundle> {
   // On the first line, which stays the first: the map counts lines.
   const module = code.includes('__require(') ? `${REQUIRE} ${code}` : code
   const map = `\n${MAP_BEFORE}${Buffer.from(text('.map')).toString('base64')}`
-  // Without a map errors name the lines of the bundle.
+  // Where the map is left out, errors name the lines of the bundle.
   const source = module.length + map.length <= FUNCTION_SOURCE_MAX ? `${module}${map}` : module
   return { file: bundleName(basename(path)), source }
 }

@@ -1,6 +1,6 @@
 // When an account is deleted, and until when that can be taken back.
 
-/** From its time `at` on the parts of the account go, and nobody stops that. */
+/** From the time `at` on, the parts of the account are removed, and nothing stops that. */
 export const deletionWords = (at: string, nowMs: number): string =>
   Date.parse(at) <= nowMs
     ? `since ${at}; nobody can take it back`

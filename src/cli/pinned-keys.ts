@@ -21,7 +21,7 @@ export type Signers = { readonly count: number; readonly threshold: number; read
 type Service = { readonly origins: readonly string[]; readonly signers?: Signers }
 export type PinnedKeys = {
   readonly keys: readonly ReceiptKey[]
-  /** By the address of the API: another service has logs and keys of its own. */
+  /** The key of the map is the address of the API: another service has logs and keys of its own. */
   readonly services: ReadonlyMap<string, Service>
   readonly heads: ReadonlyMap<string, TreeHead>
   readonly refused: readonly RefusedKey[]

@@ -13,7 +13,7 @@ const STREAM_S = 300
 const COLUMNS = 80
 const DATA = 'data: '
 
-/** Without a terminal, and without --watch, one line. ^C ends with code 0: what is shown goes on. */
+/** Prints one line where there is no terminal and no --watch. ^C ends with code 0: the work that is shown goes on. */
 export async function showJoules(
   options: CommandCall['options'],
   resources: ReadonlySet<string>,

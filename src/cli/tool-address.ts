@@ -5,7 +5,7 @@ const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
 const TLS_PARAMETER = /^(sslmode=verify-|channel_binding=require)/
 
 export type ToolAddress = {
-  /** Without the password. */
+  /** The connection string without its password. */
   readonly uri: string
   readonly password: string
   /** False for a server of this machine that may be asked without TLS. */

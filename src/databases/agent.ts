@@ -223,7 +223,7 @@ const partOf = ({ config, data }: AgentCore, host: string) => {
     socketFolder: join(data.runFolder, FIRST_PROXY_FOLDER),
     backupsKeptMs,
   }
-  // Those of buckets: a stored byte has one price.
+  // The prices are those of buckets: a stored byte has one price.
   const tasks: DatabasesTaskSettings = {
     minuteMs: config.storageMinuteS * 1000,
     retentionDays: config.retentionDays,

@@ -7,7 +7,7 @@ import { extensionsOf, runtimeOf } from '#contract/functions/function-limits.ts'
 import type { Program } from '#node/program-flags.ts'
 
 const MB = 1_000_000
-/** Of the memory: the rest is for code, buffers and the runtime itself. */
+/** The share of the heap in the memory: the rest is for code, buffers and the runtime itself. */
 const HEAP_SHARE = 0.6
 const PYTHON_FOLDERS = ['/usr/local/bin', '/usr/bin']
 const PYTHON_MINOR_LEAST = 9

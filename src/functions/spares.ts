@@ -11,7 +11,7 @@ export interface Spares {
   take(spec: CellSpec): Cell | undefined
   /** Starts those that are missing. */
   fill(): void
-  /** No spare starts any more. Those that wait end with the other cells of the node. */
+  /** No spare starts any more. Spares that wait end with the other cells of the node. */
   close(): void
 }
 

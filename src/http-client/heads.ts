@@ -14,7 +14,7 @@ const KEPT = /(?:^|,)[ \t]*timeout=(\d{1,6})[ \t]*(?:,|$)/i
 const CLOSE = /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i
 /** Where a body ends is written here alone: the server would read the rest as another request. */
 const FRAMING = new Set(['content-length', 'transfer-encoding'])
-/** Without a body they say so: a server may ask for the length (RFC 9110, 8.6). */
+/** Requests of these methods say also that they have no body: a server may ask for the length (RFC 9110, 8.6). */
 const OF_BODIES = new Set(['POST', 'PUT', 'PATCH'])
 /** Those below are followed by another head. */
 export const FINAL_MIN = 200

@@ -12,8 +12,8 @@ import { HttpAnswerReader } from './read-answer.ts'
 const READ = Buffer.allocUnsafeSlow(131_072)
 const SWITCHING = 101
 /**
- * Of a reader, for one read: after more, other connections have their turn. libuv reads up to 32 times before: instances
- * that send small chunks without end took another account's request from 10 ms to 30 s.
+ * The most steps of a reader for one read: after more, other connections have their turn. libuv reads up to 32 times
+ * before: instances that send small chunks without end took another account's request from 10 ms to 30 s.
  */
 const STEPS_MAX = 256
 /** No connection came about: the server has just ended, is away, or has no address. */

@@ -61,7 +61,7 @@ export const trailers = (charge: Charge): HeaderList => [
 export const pairsOf = (list: HeaderList): [string, string][] =>
   list.flatMap((name, at) => (at % 2 === 0 ? [[name, list[at + 1] ?? '']] : []))
 
-/** Those of the receipt: one charge has one band. */
+/** The method of the receipt: one charge has one band. */
 function methodOf({ parts }: Charge): string {
   const { method, bandPct } = bandOfParts(parts)
   return `${method}; band=${bandPct}%`

@@ -61,7 +61,7 @@ export type GatewayCore = {
   readonly accountParts: () => readonly AccountPart[]
   /** The states that the live stream tells, of all products. */
   readonly liveStates: () => LiveStates
-  /** Those of all products. */
+  /** The lookups of all products. */
   readonly lookups: () => Lookups
   /** Resources that description files have, by kind. */
   readonly stackParts: StackParts

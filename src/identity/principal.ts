@@ -7,7 +7,7 @@ import { RIGHTS, ROLES, type MemberRole } from '#contract/identity/roles.ts'
 /** A person at a browser: the facts of a session of the portal. All times are wall times. */
 export type BrowserSession = {
   readonly endsMs: number
-  /** Without a request it ends then. */
+  /** The session ends at this time unless a request comes before. */
   readonly idleUntilMs: number
   /** Until then its member has just used a passkey. */
   readonly touchedUntilMs: number

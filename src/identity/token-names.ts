@@ -7,7 +7,7 @@ export type NamedToken = {
   readonly name: string
 }
 
-/** Those of an account. */
+/** The names of the tokens of an account. */
 export async function tokenNames(
   state: Queryable,
   account: string,

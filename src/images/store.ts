@@ -25,7 +25,7 @@ import type { ImageSource } from './source.ts'
 import { unpackLayer, type Layer, type UnpackRoom } from './unpack.ts'
 
 export type ImageStoreOptions = {
-  /** Of all images of a repository: its folder `roots` has those that are there already. */
+  /** The folder of all images of a repository: its subfolder `roots` has the images that are there already. */
   readonly folder: string
   /** The folder for the files of this pull is on the same disk; its folder `whole` gets the root folder. */
   readonly work: string
@@ -36,7 +36,7 @@ export type ImageStoreOptions = {
   readonly quotaBytes?: number
   readonly entriesMax?: number
   readonly room: DiskRoom
-  /** Of registries: tests are short. */
+  /** The pace of pulls from registries, which tests shorten. */
   readonly pace?: PullPaceLimits
 }
 

@@ -27,7 +27,10 @@ import { imageUnsupported } from './manifest.ts'
 export type UnpackRoom = {
   bytes: number
   entries: number
-  /** Of the paths that a layer names, and of the folders around them: they are in memory until the layer ends. */
+  /**
+   * The most bytes of the paths that a layer names, with the folders around them: they are in memory until the layer
+   * ends.
+   */
   readonly layerPathBytes: number
   /** The part of the disk that the inodes may have, and that of each inode, in bytes. */
   inodesBytes: number

@@ -99,7 +99,7 @@ async function begin(
   return steps
 }
 
-/** Of the offer that served: what was said of the first one holds while it did. */
+/** The reason of the offer that served. The reason of the first choice holds while that offer served. */
 const reasonOf = ({ because, reason }: Choice, offer: ModelOffer, failed: readonly string[]) =>
   failed.length === 0
     ? reason

@@ -26,7 +26,7 @@ export type Learned = {
 
 export type SavedCosts = {
   readonly model: string
-  /** Of the catalogue, in nJ per token of prompt and answer: what was learned is relative to them. */
+  /** The figures of the catalogue, in nJ per token of prompt and answer: what was learned is relative to them. */
   readonly declared: readonly [prompt: string, completion: string]
   readonly ratio: SavedQuantiles
   readonly njPerToken: SavedQuantiles

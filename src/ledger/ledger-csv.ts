@@ -1,7 +1,7 @@
 // The ledger as CSV (RFC 4180): fields of the JSON entries.
 import type { LedgerEntry } from '#contract/payments/payments.ts'
 
-/** Those of evidence packs, whose verifier knows them by their places: they stay as they are. */
+/** The columns of evidence packs, which never change: the verifier knows them by their places. */
 export const PACK_COLUMNS = [
   'id',
   'at',

@@ -7,7 +7,7 @@ import { serviceOf } from '#contract/operations.ts'
 import type { AccountReading } from './read-all.ts'
 import type { WatchedAccount } from './watched-account.ts'
 
-/** From one reading to the next while nothing changes. */
+/** The time from one reading to the next while nothing changes. */
 export const QUIET_READ_MS = 6000
 /** Between two checks of the counters. */
 const CHECK_MS = 2000

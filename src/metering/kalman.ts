@@ -191,7 +191,8 @@ function isDefinite(covariance: readonly (readonly number[])[], part: number): b
   const left = covariance.map((row, place) =>
     row.map((value, other) => (other === place ? value : part * value)),
   )
-  // From the last to the first: the rates that all operations share come first, and taking these last keeps the rest sparse.
+  // The loop goes from the last rate to the first: the rates that all operations share come first, and taking these
+  // last keeps the rest sparse.
   for (let place = left.length - 1; place >= 0; place--) {
     const row = present(left[place])
     const pivot = present(row[place])

@@ -282,7 +282,7 @@ class Thread {
   readonly #operator: MarkOwner
   readonly #ownNs: () => number
   readonly #claims: { readonly owner: MarkOwner; left: number }[] = []
-  /** Of the counter: what was taken out of the clock. */
+  /** The part of the counter that was taken out of the clock. */
   #taken = 0
   /** Taken and not claimed. */
   #pool = 0

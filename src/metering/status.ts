@@ -7,7 +7,7 @@ import type { CpuModel } from './sources/model.ts'
 import type { IdleFrom } from './sources/sensors.ts'
 import type { Share, MeterWindow } from './window.ts'
 
-/** Without the parts that the node adds. */
+/** The status of the meter without the parts that the node adds. */
 export type MeterStatus = Omit<ControlAnswer<'meter.status'>, 'carbon' | 'indirect' | 'gpu'>
 
 /** Totals since the meter began. */

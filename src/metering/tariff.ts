@@ -39,8 +39,8 @@ const BUSY_LEAST_PERMILLE = 50n
 // admitted at: off by up to 11 % of the reading either way, whatever the decay.
 const DECAY = 2n
 const REPAY_NS = 10n * NS_PER_S
-// Of the average: the most that is taken off, since the work behind the credit says little of the work to come. One request of
-// 1 ms a second took a tariff of 307 J to 0 within five seconds, and the next 9 kJ were free.
+// The most that is taken off is the average divided by this, since the work behind the credit says little of the work
+// to come. One request of 1 ms a second took a tariff of 307 J to 0 within five seconds, and the next 9 kJ were free.
 const REPAY_DIVISOR = 4n
 // Before the first window: as much weight as 0.1 s of one processor at the model's figure.
 const BOOT_WEIGHT_NS = NS_PER_S / 10n
@@ -121,7 +121,7 @@ export function createTariff(deps: TariffDeps): TariffMeter {
       return nj(carried)
     },
     observe(window) {
-      // From the first measured window on it follows, also while the model stands in for a silent
+      // The tariff follows from the first measured window on, also while the model stands in for a silent
       // sensor: work that was admitted at the sensor's rate can then be billed too much.
       follows ||= !window.proportional
       if (!follows || window.elapsedNs <= 0n) return

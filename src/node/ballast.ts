@@ -10,7 +10,10 @@ import type { Logger } from '#base/log.ts'
 import { takeBlocks } from './take-blocks.ts'
 
 const LOOK_MS = 1000
-/** Of a small disk no more: with the room that its making asks for it is the tenth that tenants and volumes leave. */
+/**
+ * The largest part of a small disk: with the room that its making asks for it is the tenth that tenants and volumes
+ * leave.
+ */
 const SHARE_OF_DISK = 15
 /** Below this part of it, free, it is given up: 64 MiB of 256, four segments of a journal. */
 const LOW_SHARE = 4

@@ -29,7 +29,7 @@ export type CheckedCell = {
 /** The cells of an account after one round of checks. */
 export type CheckedCells = {
   readonly checked: readonly CheckedCell[]
-  /** By budget, and of the wallet that pays: the longest time that a hold lasts, where that is short. */
+  /** The longest time that a hold lasts, where that is short, for each budget and for the paying wallet. */
   readonly reachMs: ReadonlyMap<string, number>
 }
 

@@ -45,7 +45,7 @@ export async function compilePrograms(deps: {
     rmSync(folder, { recursive: true, force: true })
     mkdirSync(bundlesIn(folder), { recursive: true })
     chmodSync(folder, OPEN_FOLDER)
-    // From the bundles Node finds the packages of the sources.
+    // The link leads Node from the bundles to the packages of the sources.
     symlinkSync(join(APP_FOLDER, 'node_modules'), join(folder, 'node_modules'))
     await compile(programs, folder, signal)
     publish(folder)

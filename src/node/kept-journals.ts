@@ -75,7 +75,7 @@ export function createKeptJournals(deps: Deps): KeptJournals {
   }
 }
 
-/** Of a process of this start: sessions that the state does not know. */
+/** Journals of a process of this start: sessions that the state does not know. */
 async function keptBeside(deps: Deps, process: string): Promise<KeptJournal | undefined> {
   const disk = createDisk(join(deps.journals, process))
   const lives = readJournals(disk)

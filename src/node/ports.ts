@@ -9,13 +9,13 @@ const BLOCKS_MAX = 50
 const FIRST_PORT = 8080
 const LOOPBACK = '127.0.0.1'
 const FIRST_PG_PORT = 5432
-/** From the API's port to those of the portal, of functions and of the status page. */
+/** The distance from the API's port to the ports of the portal, of functions and of the status page. */
 export const PORTAL_PORT_OFFSET = 1
 export const FUNCTIONS_PORT_OFFSET = 2
 export const STATUS_PORT_OFFSET = 4
 /** API, portal, functions, mesh, status page. */
 const API_PORTS = [0, PORTAL_PORT_OFFSET, FUNCTIONS_PORT_OFFSET, 3, STATUS_PORT_OFFSET] as const
-/** Those that something listens on today. */
+/** The ports that something listens on today. */
 const SERVED_PORTS = [0, PORTAL_PORT_OFFSET, FUNCTIONS_PORT_OFFSET, STATUS_PORT_OFFSET] as const
 
 export type Ports = {

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { PLACES } from './state-cell.ts'
 
 const OWN_TEST = /\.(test|fixture)\.ts$|\/testing/
-/** Those of the PostgreSQL of an account. */
+/** The files that talk to the PostgreSQL of an account. */
 const OF_DATABASES = /^src\/databases\/(server|backups|query)\//
 const GATEWAY =
   /^src\/(processes\/gateway-core|[a-z0-9]+\/gateway|inference\/models\/follow-models)\.ts$/

@@ -14,7 +14,7 @@ const STAGES = [
 ] as const
 
 export const STOP_MS_MAX = STAGES.reduce((sum, { leastMs }) => sum + leastMs, 0)
-/** Of the gateways' time: how long running requests may go on before they are cut. */
+/** The part of the gateways' time for requests: how long running requests may go on before they are cut. */
 export const DRAIN_MS = 6000
 
 export type StopStage = (typeof STAGES)[number]['name']

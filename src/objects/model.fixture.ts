@@ -3,7 +3,7 @@ import type { Versioning } from './types.ts'
 
 export type ModelVersion = {
   readonly key: string
-  /** Of the real store: the model cannot know it. */
+  /** The version of the real store: the model cannot know it. */
   readonly versionId: string
   readonly deleteMarker: boolean
   readonly etag: string

@@ -43,7 +43,7 @@ export interface Buckets {
   /** Allows object lock and enables versioning with it. */
   enableObjectLock(bucket: Bucket): Promise<void>
 }
-/** Without the bucket's configurations. */
+/** A bucket without its configurations. */
 export type ListedBucket = Omit<Bucket, 'configurations'>
 export type NewBucket = {
   readonly name: string
@@ -176,7 +176,7 @@ export type Annotation = {
   readonly name: string
   /** In bytes, before encryption. */
   readonly size: number
-  /** Without quotes. */
+  /** The ETag without quotes. */
   readonly etag: string
   readonly checksums: JsonObject
   readonly modifiedAtMs: number

@@ -59,7 +59,7 @@ export type Retention = {
 
 /** The attributes that a write gives an object, besides its bytes. */
 export type Attributes = {
-  /** Without quotes. */
+  /** The ETag without quotes. */
   readonly etag: string
   /** In bytes, before encryption. */
   readonly size: number
@@ -140,7 +140,7 @@ export type Version = Attributes & {
 
 /** Conditions that must hold when a write commits. ETags are without quotes. */
 export type Conditions = {
-  /** One of these ETags, or '*' for any object. Without an object: NoSuchKey. */
+  /** One of these ETags, or '*' for any object. Where there is no object, the code is NoSuchKey. */
   readonly ifMatch?: readonly string[] | '*'
   /** None of these ETags, or '*' for no object. */
   readonly ifNoneMatch?: readonly string[] | '*'

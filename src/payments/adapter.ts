@@ -22,16 +22,16 @@ export const FACTS = [
 
 /** A fact as `payment_fact()` of payments.sql takes it. */
 export type PaymentFact = {
-  /** Of the processor: the same fact has the same id in each webhook. */
+  /** The id that the processor gave: the same fact has the same id in each webhook. */
   readonly id: string
   readonly type: (typeof FACTS)[number]
   /** Our payment, and the processor's name of it. */
   readonly payment?: string | undefined
   readonly reference?: string | undefined
   readonly pusd?: string
-  /** Of the money: one of another currency is refused. */
+  /** The currency of the money: any other currency is refused. */
   readonly unit?: string
-  /** Of an authorisation: until when it can be captured. */
+  /** The time until which an authorisation can be captured. */
   readonly until?: string
   readonly reason?: string | undefined
   readonly refund?: string | undefined

@@ -27,7 +27,7 @@ beforeEach(async () => {
   await state?.query('delete from payments')
 })
 
-/** Those that begin at this time. */
+/** The payments that begin at this time. */
 async function begin(time: string): Promise<string[]> {
   await state.query("select set_config('ergon.now', $1, false)", [time])
   const { rows } = await state.query<{ id: string }>(

@@ -46,7 +46,7 @@ export function placesOf({ baseUrl, statusUrl, signUp, pusdPerJ, freeJ }: Terms)
   }
 }
 
-/** Of pico-dollars, rounded up to a hundredth of a cent: 69444000000n is $0.0695. */
+/** Writes pico-dollars as dollars, rounded up to a hundredth of a cent: 69444000000n is $0.0695. */
 function dollars(pusd: bigint): string {
   const parts = (pusd + PART_PUSD - 1n) / PART_PUSD
   const digits = parts.toString().padStart(5, '0')

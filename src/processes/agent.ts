@@ -234,7 +234,7 @@ async function openAgentAccounting(deps: { data: DataFolder; state: State; log: 
     state: deps.state,
     log: deps.log,
     forget(changes) {
-      // Of an account, not of a token: it has got funds, say.
+      // Changes of a whole account, such as new funds, name no token.
       for (const { token, account } of changes)
         if (token === null) for (const act of funded) act(account)
     },

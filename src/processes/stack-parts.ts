@@ -5,7 +5,7 @@ import { STACK_PRODUCTS } from './products/stack.ts'
 export type StackConfig = {
   /** The secret of the data folder. */
   readonly secret: string
-  /** Those of the gateway halves, by the product's name. */
+  /** The settings of the gateway halves, by the product's name. */
   readonly settings: Readonly<Record<string, object>>
 }
 

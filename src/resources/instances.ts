@@ -50,7 +50,7 @@ export interface Instances<R extends Resource, I extends Instance> {
     /** It has been ready once, and is not being ended. */
     readonly isServing: boolean
   })[]
-  /** No instance starts any more. Those that run go on: the node ends its cells in its own order. */
+  /** No instance starts any more. Instances that run go on: the node ends its cells in its own order. */
   close(): void
 }
 

@@ -57,7 +57,7 @@ export const intervalOf = ({ from, to, ...causes }: Omit<IntervalRow, 'id'>): Aw
   slept_by: causes.slept_by,
 })
 
-/** Those of a resource that overlap [from, to), the newest first, below the number `before`. */
+/** The intervals of a resource that overlap [from, to), the newest first, below the number `before`. */
 export async function readIntervals(
   state: Queryable,
   resource: string,

@@ -222,7 +222,7 @@ async function settle(
     deleted: () => deps.remove(resource),
   }
   try {
-    // With why the last try failed: this one may have to wait.
+    // The row keeps the reason of the last failure: this try may have to wait.
     if (wanted === 'deployed' && NOT_MADE.has(actual)) await move('deploying', reason)
     const isMoved = await move((await steps[wanted]()) ?? wanted, null, revision)
     return isMoved ? 'settled' : 'again'

@@ -3,7 +3,9 @@ import { recordsOf } from '#http/account-records.ts'
 import type { AccountPart } from '#http/gateway-part.ts'
 import type { Queryable } from '#state/connect.ts'
 
-/** With the command that fetches the bodies: of this service, as `aws` by itself would ask Amazon. */
+/**
+ * The list has the command that fetches the bodies. It names this service, because `aws` by itself would ask Amazon.
+ */
 const BUCKETS_OF = `select b.name as place, b.name, b.region, b.versioning, b.object_lock, b.created_at,
     (select coalesce(sum(bytes), 0)::text from bucket_usage where bucket = b.id) as stored_bytes,
     'ergon storage cp --recursive s3://' || b.name || ' ' || b.name as fetch

@@ -30,7 +30,7 @@ export const DATABASE_NAME: LabelRule = {
   isValid: (text) => databaseRequest.shape.name.safeParse(text).success,
 }
 export const HOSTNAME = matching('a hostname in lower case, such as api.example.com', HOST_NAME)
-/** Of variables, outputs, secrets and volumes: what an expression can name. */
+/** The names of variables, outputs, secrets and volumes, which an expression can use. */
 export const IDENTIFIER = matching(
   'a name of letters, digits, _ and -, which begins with a letter or _',
   /^[A-Za-z_][A-Za-z0-9_-]{0,127}$/,

@@ -6,7 +6,10 @@ export type Ordered = {
   readonly cycles: readonly (readonly string[])[]
 }
 
-/** `needs` has every node; a need that is no node is left out. Equal ones keep the order of the map. Without recursion. */
+/**
+ * `needs` has every node; a need that is no node is left out. Equal ones keep the order of the map. The search does not
+ * recurse.
+ */
 export function ordered(needs: ReadonlyMap<string, ReadonlySet<string>>): Ordered {
   const order: string[] = []
   const cycles: string[][] = []

@@ -8,7 +8,7 @@ import { migrate } from './migrate.ts'
 import type { Schema } from './schema.ts'
 
 const log = createLogger('test', { level: 'error' })
-/** By the URL of the server and the areas: the database that is copied. */
+/** The database that is copied, by the URL of the server and the areas. */
 const made = new Map<string, Promise<string>>()
 
 type Wanted = {

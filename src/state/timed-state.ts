@@ -40,7 +40,8 @@ export function timeStatements(
   })
   const session: State['session'] = (work) => state.session((lent) => work(timed(lent)))
   const transaction: State['transaction'] = async (work) => {
-    // From the end of the work on: the begin has hardly any CPU, and its time would be the wait for a connection.
+    // The time counts from the end of the work on: the begin has hardly any CPU, and its time would be the wait for a
+    // connection.
     let commits = 0
     const end = () => {
       count(-commits)

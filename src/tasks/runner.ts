@@ -82,8 +82,8 @@ async function workAs(deps: Deps, session: Queryable, signal: AbortSignal): Prom
     pollInterval: deps.pollMs ?? POLL_MS,
     gracefulShutdownAbortTimeout: STOP_MS,
     noHandleSignals: true,
-    // Without these delays graphile-worker 0.18 waits for no end of a job: a stop closes the connections beneath it, and
-    // an end that cannot be stored is an unhandled rejection, which ends the process.
+    // These delays make graphile-worker 0.18 wait for the end of a job. Otherwise a stop closes the connections beneath
+    // it, and an end that cannot be stored is an unhandled rejection, which ends the process.
     preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
     logger: workerLogger(log),
   }

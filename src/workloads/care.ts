@@ -22,7 +22,7 @@ type CareDeps<R extends Resource> = {
 
 export function createCare<R extends Resource>({ clock, work }: CareDeps<R>): Care<R> {
   const running = new Map<string, Promise<void>>()
-  /** Those that failed last: how often in a row, and when they are tried again. */
+  /** Workloads that failed last, with the failures in a row and the time of the next try. */
   const failures = new Map<string, { readonly count: number; readonly againMs: number }>()
   let waiting: R[] = []
   const countOf = ({ id }: R) => failures.get(id)?.count ?? 0

@@ -20,7 +20,7 @@ const LEFT_MS = 3_600_000
 
 export function createPullFiles(removals: Removals, leftMs = LEFT_MS): PullFiles {
   const running = new Map<string, PullOfAccount>()
-  /** By the account: it has one pull at a time, and files of one at most. */
+  /** The left files by account: an account has one pull at a time, and so files of one pull at most. */
   const left = new Map<string, LeftFiles>()
   const remove = ({ folder }: PullOfAccount) => {
     removals.take(folder)

@@ -37,7 +37,7 @@ export type VolumeRow = {
   readonly used_bytes: number
 }
 
-/** Those that an instance of the version mounts. */
+/** The volumes that an instance of the version mounts. */
 export const mountedVolumes = (volumes: readonly VolumeRow[]): readonly WorkloadVolume[] =>
   volumes.flatMap(({ id, name, path, size_bytes: bytes }) =>
     path === null ? [] : [{ id, name, path, bytes }],

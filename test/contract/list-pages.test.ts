@@ -8,7 +8,7 @@ import { PLAIN } from '../settings.ts'
 
 product(PLAIN)
 
-// Those of the portal alone: test/operator/portal.test.ts.
+// Operations of the portal alone: test/operator/portal.test.ts.
 const LISTS = ROUTES.filter(
   ({ method, operation, query = [] }) =>
     method === 'GET' && query.includes('cursor') && operationOf(operation).onPortal !== true,

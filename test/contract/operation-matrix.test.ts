@@ -1,6 +1,6 @@
 // Every operation of the JSON API with every kind of caller: its status, energy headers and payer, and equal figures
 // in header, ledger, receipt and usage. Made from the contract's own tables: an operation without a row in
-// matrix-rows.ts fails. Those of S3: storage-scopes.test.ts.
+// matrix-rows.ts fails. The operations of S3 are in storage-scopes.test.ts.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { permits, type Operation } from '#contract/operation.ts'

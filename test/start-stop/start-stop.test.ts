@@ -34,7 +34,7 @@ const bootstrap = bootstrapIn({ after })
 const folder = await newFolder({ after }, 'initialised')
 const port = await freeBlock()
 const flags: readonly string[] = ['--data', folder, '--json', ...portFlags(port)]
-/** From the output of the first start. */
+/** The figures come from the output of the first start. */
 let token: string
 
 /** A Node that is not the pinned one and cannot replace its own process. */

@@ -11,7 +11,7 @@ import { startErgon } from '../start-ergon.ts'
 export type Store = {
   readonly url: string
   readonly key: { readonly accessKeyId: string; readonly secretAccessKey: string }
-  /** Those that answer; stopped, it takes connections and says nothing. */
+  /** The stores that answer; stopped, it takes connections and says nothing. */
   pids(): Promise<number[]>
   answers(): Promise<boolean>
   stop(): Promise<void>

@@ -77,7 +77,7 @@ test('each delivery arrives at least once over the whole schedule, whatever is k
   await using receiver = await startReceiver()
   const owner = await openOwner(sharedErgon())
   const { id, secret } = await owner.create(receiver.url, ['balance.low'])
-  // From none to all but one failure by event, and two events that never succeed.
+  // A failure count from none to all but one by event, and two events that never succeed.
   const left = new Map<string, number>()
   const taken = new Set<string>()
   const hopeless = new Set<string>()

@@ -12,7 +12,7 @@ const ENERGY: readonly Scale[] = [
   { unit: 'nJ', exponent: 0 },
 ]
 const JOULE = 9
-/** From here on the register shows three decimals: nine would not fit, and none of them is known. */
+/** From this energy on the register shows three decimals: nine would not fit, and none of them is known. */
 const REGISTER_SHORT_NJ = 100_000_000_000n
 const WATT = 1_000_000_000n
 const MILLIWATT = 1_000_000n

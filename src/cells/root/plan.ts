@@ -24,7 +24,7 @@ const OF_PROGRAMS = new Set(['bin', 'lib', 'lib32', 'lib64', 'libx32', 'sbin', '
 const DEVICES = ['null', 'zero', 'full', 'random', 'urandom', 'tty']
 const DEVICE_LINKS = { fd: 'fd', stdin: 'fd/0', stdout: 'fd/1', stderr: 'fd/2' } as const
 
-/** Those that Docker masks, and others that tell of the machine rather than of the cell. */
+/** The files that Docker masks, and others that describe the machine in place of the cell. */
 export const MASKED_IN_PROC =
   `acpi asound buddyinfo bus cmdline config.gz diskstats driver fs interrupts iomem ioports irq kallsyms kcore keys
   key-users kmsg kpagecgroup kpagecount kpageflags latency_stats locks mdstat modules mtrr pagetypeinfo partitions pressure

@@ -24,7 +24,7 @@ export type EchoReply = {
   readonly groups: readonly number[]
   readonly environment: Record<string, string>
   readonly config: EchoConfig
-  /** From /proc/self/status. */
+  /** The capabilities that /proc/self/status lists. */
   readonly capabilities: readonly string[]
   readonly noNewPrivileges: boolean
   /** True where a filter of system calls is loaded. */

@@ -54,7 +54,7 @@ export async function run({ options }: CommandCall): Promise<void> {
   printSums(list)
 }
 
-/** Those of `ergon ledger` and of an evidence pack of the same time. */
+/** The sums of `ergon ledger` and of an evidence pack of the same time. */
 function printSums({ data, unit }: List): void {
   const sum = (of: (row: UsageEntry) => bigint | string | number) =>
     data.reduce((all, row) => all + BigInt(of(row)), 0n)

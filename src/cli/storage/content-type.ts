@@ -5,7 +5,7 @@ import { CommandError, EXIT } from '#cli/output.ts'
 
 /** The type that the ending of a file's or key's name stands for, without a charset; undefined for none. */
 export const contentTypeOf = (name: string): string | undefined =>
-  // With a folder before it: a bare 'html' is taken for an ending.
+  // The name gets a folder before it: mime takes a bare 'html' for an ending.
   mime.getType(`./${basename(name)}`) ?? undefined
 
 // RFC 9110 §8.3.1: type/subtype, then parameters; what a header cannot hold is refused here.

@@ -76,7 +76,7 @@ async function begin(
     Metadata: head.Metadata,
     Tagging: await taggingOf(session, source),
   })
-  // Without the signal: an upload whose id nobody has heard cannot be aborted.
+  // The call has no signal: an upload whose id is unknown cannot be aborted.
   const { UploadId } = await session.s3.send(asked)
   if (UploadId === undefined) throw new TypeError('the service began an upload without an id')
   return { ...place, UploadId }

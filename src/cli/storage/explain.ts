@@ -10,7 +10,7 @@ type S3Refusal = Error & {
   readonly $metadata?: { readonly httpStatusCode?: number; readonly requestId?: string }
 }
 
-/** Those that a command names. */
+/** The calls that a command names. */
 export type BucketCalls = {
   /** The one that it is about; '' for all. */
   readonly bucket: string

@@ -19,7 +19,7 @@ export type UploadPlan = {
   readonly path: string
   readonly to: ObjectPlace
   readonly recursive: boolean
-  /** Without one each file's name says it. */
+  /** Where undefined, each file's name gives the type. */
   readonly contentType: string | undefined
 }
 

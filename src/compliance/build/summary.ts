@@ -53,7 +53,9 @@ export function summaryOf({ pack, env, totals, ledger, range }: SummaryParts) {
   }
 }
 
-/** By the GHG Protocol: the operator's emissions, here and elsewhere, are the customer's purchased ones. */
+/**
+ * The GHG Protocol has this division: the operator's emissions, here and elsewhere, are the customer's purchased ones.
+ */
 const emissionsOf = (totals: Totals) => ({
   operator_scope_2_location_based: { source: SOURCES.scope2, ...sumOf(totals, false) },
   operator_scope_3_category_1: { source: SOURCES.scope3, ...sumOf(totals, true) },

@@ -8,7 +8,7 @@ const time = z.iso.datetime()
 export const accountDeletion = ownObject({
   /** The id of the account: nobody deletes one by mistake. */
   confirm: z.string().max(100),
-  /** Of a test account: without days in which it can be taken back. */
+  /** Deletes a test account at once, without days in which that can be taken back. */
   at_once: z.boolean().default(false),
 })
 export type AccountDeletion = z.infer<typeof accountDeletion>

@@ -12,7 +12,7 @@ export const PACKS_OPEN_MAX = 5
 const moment = z.iso.datetime({ offset: true })
 
 export const packRequest = ownObject({
-  /** From this moment to before the other: a charge counts at its end. */
+  /** The first moment of the pack. `to` is the first moment behind it. A charge counts at its end. */
   from: moment,
   to: moment,
 })

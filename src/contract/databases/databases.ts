@@ -184,7 +184,7 @@ export const databaseQueries = z.object({
   /** The longest first, at most 100. */
   data: z.array(
     z.object({
-      /** Without its constants, at most 500 characters. */
+      /** The text of the query without its constants, at most 500 characters. */
       query: z.string(),
       calls: z.int().min(0),
       rows: z.int().min(0),
@@ -223,7 +223,7 @@ export const databaseQueryReply = z.object({
   row_count: z.int().min(0),
   /** True: there are more rows than max_rows, or than fit into 1 MB. */
   cut: z.boolean(),
-  /** From the statement to its last row here. */
+  /** The time from the statement to its last row at the service. */
   duration_ms: z.number().min(0),
   /** Upper bound of its part in the server's charges by the minute; the request's own energy is in X-Energy-Joules. */
   server_j: z.number().min(0),
@@ -238,7 +238,7 @@ export const databaseQueryCeiling = z.object({
   ceiling_j: z.number().min(0),
   ceiling_nj: wholeText,
   ceiling_pusd: wholeText,
-  /** Of the server, an upper bound: one processor for the whole time that a query may run. */
+  /** An upper bound of the server: one processor for the whole time that a query may run. */
   server_j: z.number().min(0),
   time_limit_ms: z.int(),
 })

@@ -6,7 +6,7 @@ import { canonicalJson } from '#base/canonical-json.ts'
 import { add, carbonOf, nj, pg, priceOf, type Nj, type Pg } from '#base/units.ts'
 import { fault } from '#contract/errors.ts'
 
-/** From the easiest to the hardest. */
+/** The tiers, the easiest first. */
 export const TIERS = ['L0', 'L1', 'L2', 'L3'] as const
 export type Tier = (typeof TIERS)[number]
 export type MoneyUnit = 'USD' | 'tUSD'

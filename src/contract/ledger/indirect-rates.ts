@@ -29,7 +29,7 @@ const isNatural = (value: number | undefined): boolean =>
   // In JSON a number that is none is null, which is above or equal to 0.
   typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER
 
-// Without the schema of stored rates: programs that bill do not load zod.
+// The check does not use the schema of stored rates: programs that bill do not load zod.
 const isUsable = ({
   levelMilli,
   activeSecond,

@@ -19,7 +19,7 @@ const WORDS: ReadonlyMap<string, EnergyOrigin> = new Map(Object.entries(KNOWN_BY
 /** The word of a method. Methods of a later version count as modelled. */
 export const knownBy = (method: string): EnergyOrigin => WORDS.get(method) ?? 'modelled'
 
-/** Those of a sensor's reading. */
+/** The methods of a sensor's reading. */
 export const MEASURED_METHODS: readonly string[] = [...WORDS.keys()].filter(
   (method) => knownBy(method) === 'measured',
 )
@@ -48,7 +48,10 @@ export function bandOfParts(parts: readonly KnownPart[]): EnergyBand {
   return { method: most?.[0] ?? parts[0]?.method ?? 'model', bandPct: bandOfWeight(energy, weight) }
 }
 
-/** Of a sum of charges: which of them were declared is not kept, so what no sensor read counts as modelled. */
+/**
+ * The certainty of a sum of charges. A sum does not keep which charges were declared, so what no sensor read counts as
+ * modelled.
+ */
 export const knownOfSum = (sum: {
   readonly nj: bigint
   readonly measuredNj: bigint

@@ -219,7 +219,7 @@ const ARTIFACTS_CONTROL = {
     request: ownObject({ name: z.string() }),
     answer: z.strictObject({ name: z.string(), version: z.string(), folder: z.string() }),
   },
-  /** Without a name: all. */
+  /** Verifies one artifact, or all where no name is given. */
   'artifact.verify': {
     request: ownObject({ name: z.string().optional() }),
     answer: z

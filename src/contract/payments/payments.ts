@@ -134,9 +134,9 @@ export const topupReply = z.object({
   /** The next step of the payer; null: none. */
   action: z.object({ url: z.string().nullable(), client_secret: z.string().nullable() }).nullable(),
   refunded_pusd: wholeText,
-  /** Of a hold: until when it can be captured. */
+  /** The time until which a hold can be captured. */
   held_until: time.nullable(),
-  /** Of a payment by stablecoin: what was seen of it on the chain. */
+  /** The transfer of a payment by stablecoin, as the chain has it. */
   transfer: z
     .object({
       network: z.string(),

@@ -171,7 +171,7 @@ export const sessionReply = z.object({
   member: z.object({ id: z.string(), name: z.string(), role: z.enum(ROLES) }),
   /** True: a member of the operator's account, owner or admin. */
   is_operator: z.boolean(),
-  /** Without a request the session ends then. */
+  /** The session ends at this time unless a request comes before. */
   expires_at: time,
   /** Until then operations that need a fresh touch are answered. */
   touched_until: time,

@@ -35,7 +35,7 @@ export const interval = z.object({
 })
 export type AwakeInterval = z.infer<typeof interval>
 
-/** Those that overlap the range, of the last day by default. */
+/** Asks for the intervals that overlap the range, by default the last day. */
 export const intervalsQuery = z.object({
   from: time.optional(),
   to: time.optional(),

@@ -25,7 +25,10 @@ const probeFigures = z.object({
   routed_to: z.string(),
   /** The receipt of its first request. */
   receipt_id: z.string(),
-  /** Of all its requests, in their order: the figures are their sum. Empty of probes by earlier versions. */
+  /**
+   * The receipts of all requests of the probe, in their order: the figures are their sum. Probes by earlier versions
+   * have none.
+   */
   receipts: z.array(z.object({ id: z.string(), energy_nj: whole })),
 })
 export type ProbeFigures = z.infer<typeof probeFigures>

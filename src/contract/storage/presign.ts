@@ -18,7 +18,7 @@ export const presignReply = z.object({
   url: z.url(),
   method: z.enum(['GET', 'PUT']),
   expires_at: z.iso.datetime(),
-  /** Of the key that signed it: it is no secret. */
+  /** The id of the key that signed the address: the id is no secret. */
   access_key_id: z.string(),
 })
 

@@ -1,4 +1,4 @@
-// From an unknown JSON value to one of our types, or one fault that names the field.
+// Makes one of our types from an unknown JSON value, or one fault that names the field.
 import type { z } from 'zod'
 import { fault } from '#contract/errors.ts'
 import { plainWords } from './plain-words.ts'

@@ -9,7 +9,10 @@ const view = { ...webhook, ...ownView, remembered: false } as const
 
 export const WEBHOOKS = defineProduct({
   operations: {
-    /** Without Idempotency-Key: a stored answer would keep the secret. A second endpoint of the same url is refused. */
+    /**
+     * The operation takes no Idempotency-Key: a stored answer would keep the secret. A second endpoint of the same url
+     * is refused.
+     */
     'webhook.create': secret,
     'webhook.list': view,
     'webhook.get': view,

@@ -48,7 +48,7 @@ export const webhookReplay = ownObject({
   /** Selects events from `from` on, and before `to`. */
   from: z.iso.datetime({ offset: true }).optional(),
   to: z.iso.datetime({ offset: true }).optional(),
-  /** Of a time: also events that were delivered. */
+  /** Replays the events of a time, also those that were delivered. */
   delivered: z.boolean().default(false),
 }).refine(
   ({ event_id: event, from, to }) =>

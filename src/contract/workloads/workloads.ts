@@ -88,7 +88,7 @@ const volume = ownObject({
 type Volume = z.infer<typeof volume>
 const isWithin = ({ path }: Volume, other: Volume) => `${path}/`.startsWith(`${other.path}/`)
 
-/** Fields that a change may name; the others stay as they were. Those down to `health` make a version. */
+/** Fields that a change may name; the others stay as they were. The fields down to `health` make a version. */
 const settings = {
   image: z
     .string()

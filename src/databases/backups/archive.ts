@@ -86,8 +86,8 @@ export async function keepFollowing(
 }
 
 /**
- * From where the stored log ends, or from where the server's slot begins. Throws until this life of the server is
- * recorded, because its end is that of this life alone.
+ * Opens a stream from the end of the stored log, or from the beginning of the server's slot. Throws until this life of
+ * the server is recorded, because its end is that of this life alone.
  */
 async function openStream(
   deps: ArchiveDeps,

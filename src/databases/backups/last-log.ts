@@ -19,7 +19,7 @@ const FOLLOWED_MS = 5000
  * the time below.
  */
 const TRIES_MAX = { start: 5, service: 30, unpaid: Infinity, off: Infinity } as const
-/** From the first try on, whatever the causes. Free energy and budgets are renewed within a day. */
+/** Hours from the first try on, whatever the causes are. Free energy and budgets are renewed within a day. */
 const HOURS_MAX = 26
 const INTERNAL = 500
 const NOT_STORED = 'Could not delete the database: the last part of its log is not stored yet'

@@ -13,7 +13,10 @@ export type WokenServer = AsyncDisposable & {
   readonly signal: AbortSignal
 }
 
-/** Without a further piece of the log, or a sign that it waits for its turn: on a busy machine a long log takes many minutes. */
+/**
+ * The longest time without a further piece of the log, or a sign that the store waits for its turn: on a busy machine a
+ * long log takes many minutes.
+ */
 const SILENT_MS = 60_000
 const LOOK_MS = 50
 

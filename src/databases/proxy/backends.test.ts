@@ -42,7 +42,7 @@ test('a server that has ended breaks the write to it, and nothing else', async (
   sockets[0]?.destroy()
   for (let n = 0; n < 10; n++) socket.write(queryMessage('select 1'))
   await closed
-  // Without a listener the error of the write ends the process: here it would fail the test.
+  // An error of the write that has no listener ends the process: here it would fail the test.
   await new Promise((resolve) => setImmediate(resolve))
   assert.ok(socket.destroyed)
 })

@@ -54,8 +54,8 @@ export interface Backends {
 /** The most connections to one database that are kept idle. */
 export const KEPT_MAX = 8
 /**
- * From its start on. A backend has the settings that its role had then (ALTER ROLE … SET): the next client of a reset
- * backend has none that are older.
+ * The longest life of a kept backend, from its start on. A backend has the settings that its role had then (ALTER ROLE
+ * … SET): the next client of a reset backend has none that are older.
  */
 export const KEPT_MS = 60_000
 const RESET_TIMEOUT_MS = 5000

@@ -8,7 +8,7 @@ import type { Pages } from '#node/inside.ts'
 export interface Cancels {
   /** A new key for a session. */
   issue(cancel: () => void): Buffer
-  /** From here on the key cancels nothing. */
+  /** The key cancels nothing from now on. */
   revoke(key: Buffer): void
   /** Cancels the query of the session that has the key, in whichever proxy. */
   request(key: Buffer): void

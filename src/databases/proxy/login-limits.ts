@@ -23,7 +23,7 @@ export const ADDRESS_FAILURES: LoginPace = { burst: 100, perSecond: 10 }
 export const DATABASE_FAILURES: LoginPace = { burst: 100, perSecond: 10 }
 /** Connections from an address that come to no session: each may take 1 ms, most of it for TLS. */
 export const UNSERVED: LoginPace = { burst: 500, perSecond: 50 }
-/** Those from all addresses: they may take half of a processor. */
+/** The pace of logins from all addresses: they may take half of a processor. */
 export const ALL_UNSERVED: LoginPace = { burst: 5000, perSecond: 500 }
 /** The longest delay of the answer to a wrong password; beyond it logins are refused. */
 export const FAILURE_DELAY_MS_MAX = 5000

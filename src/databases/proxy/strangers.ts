@@ -1,7 +1,7 @@
 // Connections whose clients have not proved who they are: each has a time, and their number a limit.
 import type { FatalError } from '#wire/messages.ts'
 
-/** From the first byte to the password. */
+/** The time from the first byte to the password. */
 const LOGIN_TIMEOUT_MS = 10_000
 /** At a proxy. */
 export const STRANGERS_MAX = 500

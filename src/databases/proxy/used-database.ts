@@ -34,7 +34,7 @@ export class UsedDatabase {
   readonly #over: () => void
   readonly #relays = new Map<number, LoginRelay>()
   #fatal: FatalError | undefined
-  /** Those that run, and those that wait for the server or for a larger share. */
+  /** Sessions that run, and sessions that wait for the server or for a larger share. */
   #sessions = 0
   #timer: NodeJS.Timeout | undefined
   #isOver = false

@@ -30,7 +30,7 @@ export type QueryAnswer = {
 /** A part of the socket's name. */
 const SOCKET_PORT = 5432
 const TEXT_BYTES_MAX = 1_000_000
-/** Of everything that the server says: a single value may have 1 GB. */
+/** The most bytes of everything that the server says: a single value may have 1 GB. */
 export const SAID_BYTES_MAX = 8_000_000
 /** For the database to wake, and for the role to be made in it. */
 const WAKE_MS = 12_000

@@ -92,7 +92,7 @@ function failureOf(exit: Exit, lines: readonly string[], folder: string): StartF
 const endOf = ({ code, signal }: Exit): string =>
   signal === null ? `it ended with code ${code}` : `it ended by ${signal}`
 
-/** Without the paths of the node. */
+/** The words of the failure without the paths of the node. */
 function wordsOf(
   last: string | undefined,
   how: string,

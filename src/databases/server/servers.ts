@@ -37,7 +37,7 @@ const PROCESSES_MAX = 200
 const FILES_MAX = 2000
 /** Three are reserved by the server; the others are in use for a moment, or are backends on their way to their end. */
 const SUPERUSER_CONNECTIONS = 12
-/** Those that differ from the settings of every server. */
+/** The settings that differ from those of every server. */
 export const DATABASE_SETTINGS = {
   shared_buffers: '32MB',
   max_wal_size: '128MB',

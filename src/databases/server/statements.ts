@@ -8,7 +8,7 @@ import type { Queryable, State } from '#state/connect.ts'
 import { COLUMN_TYPES } from '#databases/query/column-types.ts'
 
 type CountedStatement = {
-  /** Without its constants. */
+  /** The text of the query without its constants. */
   readonly query: string
   readonly calls: number
   readonly rows: number
@@ -25,7 +25,7 @@ export type Statements = {
 
 /** A reading takes 3 to 5 ms of CPU of the server, mostly for the connection. */
 const REST_MS = 30_000
-/** From the start of the server: most databases sleep again before long. */
+/** The first reading after the start of a server: most databases sleep again before long. */
 const FIRST_MS = 3000
 const STATEMENTS_MAX = 100
 const QUERY_CHARACTERS_MAX = 500

@@ -7,7 +7,7 @@ import type { State } from '#state/connect.ts'
 
 /** The time between two reads of a change that is not complete. */
 const LOOK_MS = 200
-/** Without a running deployment, and after a fault. */
+/** The rest while no deployment runs, and after a fault. */
 const REST_MS = 5000
 /** The most accounts whose deployments run at the same time. */
 const ACCOUNTS_MAX = 8

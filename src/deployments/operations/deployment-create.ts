@@ -54,7 +54,7 @@ export function createDeploymentCreate({ state, parts, key }: Deps): Handler<Dep
     if (isDry) return known(planReplyOf(stack, await planned()))
     const reply = await once(call, state, async () => {
       await assertNoneRuns(state, account, stack)
-      // Without a transaction: a plan takes no connection of its own while it is made.
+      // The plan is made outside of a transaction: a plan takes no connection of its own while it is made.
       const plan = await planned()
       if (asked !== undefined && asked !== plan.hash)
         throw fault('plan_changed', `Could not apply the plan of "${stack}": it is another by now`)

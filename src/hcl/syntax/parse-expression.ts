@@ -19,7 +19,7 @@ export function parseExpression(reader: SyntaxReader): Expression {
   })
 }
 
-/** From those that bind least to those that bind most. */
+/** The operators of each level, those that bind least first. */
 const PRECEDENCE: readonly (readonly BinaryOperator[])[] = [
   ['||'],
   ['&&'],

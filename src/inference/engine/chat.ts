@@ -50,7 +50,7 @@ function plan(model: ChatModel, body: BodyFields) {
   return { request, prompt, maxTokens: tokensLeft(prompt.length, contextSize, wanted) }
 }
 
-/** Without parallel calls the first call ends the turn. */
+/** Texts that end a turn: where calls are not parallel, the first call does. */
 const callStops = ({ tools }: CellChatRequest) =>
   tools !== undefined && !tools.isForced && !tools.parallel ? [CALL_CLOSE] : []
 

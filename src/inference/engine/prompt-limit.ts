@@ -1,7 +1,7 @@
 // A prompt must leave room for at least one token: the engine would otherwise shift its context silently.
 import { fault } from '#contract/errors.ts'
 
-/** Of one request for completions: each is an answer of its own. */
+/** The most prompts of one request for completions: each has an answer of its own. */
 export const PROMPTS_MAX = 16
 /** Longer texts are refused before tokenising, which costs 0.5 to 1.6 µs per character. */
 const CHARACTERS_PER_TOKEN_MAX = 64

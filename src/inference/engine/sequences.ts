@@ -67,7 +67,7 @@ export function createPool<T>(items: readonly T[], waitingMax: number = WAITING_
     give(item) {
       takeBack(item)
       free.push(item)
-      // Those that wait now: who is served goes to the end, and would be met again.
+      // The loop meets the payers that wait now: a served payer goes to the end, and would be met again.
       for (const payer of waiting.keys().toArray()) {
         const queue = waiting.get(payer)
         const [first] = queue ?? []

@@ -31,7 +31,7 @@ type Sources = {
   readonly shares: () => readonly StepShare[]
   /** Time in ns that requests took by themselves since it was last asked, besides what steps weigh. */
   readonly own?: () => readonly StepShare[]
-  /** Of an engine on a GPU: the time of steps there is split as the rest of a step's CPU is. */
+  /** The timer of an engine on a GPU: the time of steps there is split as the rest of a step's CPU is. */
   readonly gpu?: GpuTimer
 }
 

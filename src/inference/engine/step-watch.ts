@@ -14,7 +14,9 @@ export const STEP_CPU_MS = 10_000
  * step, at the start of the model, has a quarter of the tokens of the longest.
  */
 const STEPS = 20
-/** Without CPU a step waits for a device or a lock. Time for each ms of CPU that it might take. */
+/**
+ * A step that takes no CPU waits for a device or a lock. It has this much time for each ms of CPU that it might take.
+ */
 const WAITING = 6
 /**
  * CPU of one token's grammar, after which the cell is stuck: twice TOKEN_CPU_NS_MAX, after which the request ends

@@ -33,9 +33,9 @@ const described = (tools: readonly ShownTool[], instruction: string): string =>
   ].join('\n')
 
 /**
- * The conversation for a model that was never trained for tools. From a description alone, the default model calls no
- * tool in 12 of 12 requests. After two examples of each kind it calls a fitting tool for requests about the weather
- * and a book, and answers the others in words. A result among the examples would be imitated.
+ * The conversation for a model that was never trained for tools. Where it has a description alone, the default model
+ * calls no tool in 12 of 12 requests. After two examples of each kind it calls a fitting tool for requests about the
+ * weather and a book, and answers the others in words. A result among the examples would be imitated.
  */
 export function withExamples(turns: readonly Turn[], tools: readonly ShownTool[]): Turn[] {
   const lines = tools.map(({ name, description, parameters }) => {

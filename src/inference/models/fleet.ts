@@ -304,7 +304,7 @@ async function untilAnswering(cell: Cell, signal: AbortSignal): Promise<void> {
   const hopeless = new AbortController()
   const limit = AbortSignal.timeout(READY_TIMEOUT_MS)
   const look = setInterval(() => {
-    // Of itself: one that was killed has nothing against its files.
+    // Exits that the cell chose: a killed cell says nothing about its files.
     const ends = cell.exits.filter(({ code }) => code !== null)
     const code = ends.at(-1)?.code ?? null
     if (code === EXIT_MISFIT) hopeless.abort(fault(MISFIT, cell.lastError ?? 'It does not fit'))

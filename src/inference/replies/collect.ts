@@ -71,7 +71,7 @@ function addDelta(draft: Draft, delta: Delta, logprobs: object | null): void {
     if (typeof text === 'string') draft.delta[key] = (draft.delta[key] ?? '') + text
   }
   for (const { index, id, function: made } of delta.tool_calls ?? []) {
-    // By number, which an upstream chooses: a list would have as many places.
+    // The key is the number, which an upstream chooses: a list would have as many places.
     draft.calls ??= new Map()
     const call = draft.calls.get(index) ?? { id: '', name: '', arguments: '' }
     draft.calls.set(index, call)

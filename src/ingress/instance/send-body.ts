@@ -10,7 +10,10 @@ import type { BodyEvents } from '#http-client/http-connection.ts'
 
 /** Pieces up to this go out together once a turn: three writes for each byte were most of the time of the ingress. */
 const JOINED_BYTES_MAX = 512
-/** Of one turn: after more, other connections have theirs. libuv reads up to 32 blocks of a connection before. */
+/**
+ * The most pieces of one turn: after more, other connections have theirs. libuv reads up to 32 blocks of a connection
+ * before.
+ */
 const PIECES_MAX = 256
 /** The size and two ends of line around a chunk are five bytes at least. */
 const FRAMING_OF_PIECE_BYTES = 5

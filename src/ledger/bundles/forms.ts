@@ -148,7 +148,7 @@ const ids: ColumnForm = {
     const at = (nth: number) => prefix + timeDigits(times[nth] ?? 0) + randomDigits(randomAt(nth))
     return {
       at,
-      // By the times, as numbers: an id that is made for each comparison costs fifty times as much.
+      // The search compares times, as numbers: an id that is made for each comparison costs fifty times as much.
       find(value) {
         const sought = timePart(ID.exec(value)?.[2] ?? '')
         let nth = times.indexOf(sought)

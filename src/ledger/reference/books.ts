@@ -71,7 +71,7 @@ export type ReferenceEvent = {
 export type ReferenceBudget = {
   readonly account: string
   readonly njPerDay: bigint
-  /** Those that it limits. */
+  /** The operations that the budget limits. */
   readonly operations: readonly string[]
 }
 /** A wallet of a budget on a day. */

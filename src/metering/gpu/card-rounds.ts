@@ -1,4 +1,4 @@
-// Readings of all cards of a machine, round by round: a round has one line of each card. From the rounds come the power
+// Readings of all cards of a machine, round by round: a round has one line of each card. The rounds give the power
 // of a window, the idle power and the busy time.
 import type { CardReading } from './card-line.ts'
 

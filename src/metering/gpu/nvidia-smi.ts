@@ -47,7 +47,7 @@ const BAND_PCT = 1
 const ERROR_MILLIWATTS_PER_CARD = 5000n
 /** Where a card does not tell its limit; the most that a card of today may draw is 1.4 kW. */
 const LIMIT_MILLIWATTS = 1_500_000n
-/** Of the limit: a mean of a second may be a little above it. */
+/** The highest reading in percent of the limit: a mean of a second may be a little above it. */
 const CEILING_PERCENT = 120n
 
 /** Starts the program and waits for each card's first reading. Throws `gpu_unmetered` with the reason. */

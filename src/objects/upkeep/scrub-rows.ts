@@ -68,7 +68,7 @@ export const ANNOTATIONS: RowPass = {
 
 /** The least cost of a row: without it a million rows with bodies in blobs would be read each minute. */
 export const ROW_BYTES_MIN = 1024
-/** Of PostgreSQL: the least cost of a block, as many may have no rows any more. */
+/** The block of PostgreSQL, as the least cost of a block, as many may have no rows any more. */
 const BLOCK_BYTES = 8192
 
 export type RowScrub<D> = {

@@ -8,7 +8,7 @@ import type { State } from '#state/connect.ts'
 const BATCH = 20
 const REST_MS = 1000
 const TIMEOUT_MS = 10_000
-/** From one attempt to the next; the last one repeats. */
+/** The times from one attempt to the next; the last time repeats. */
 const DELAYS_S = [1, 2, 5, 15, 60, 300, 3600] as const
 const ATTEMPTS_MAX = 80
 

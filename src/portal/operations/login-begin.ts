@@ -17,7 +17,8 @@ export const createLoginBegin =
       id: row.id,
       object: 'login',
       user_code: row.user_code,
-      // Without a redirect the person types the code that the terminal shows: a link would approve unseen codes.
+      // Where there is no redirect, the person types the code that the terminal shows: a link would approve unseen
+      // codes.
       approve_url: `${portalUrl}/login/approve${row.redirect_port === null ? '' : `?login=${row.id}`}`,
       expires_at: row.expires_at.toISOString(),
       interval_s: LOGIN_INTERVAL_S,

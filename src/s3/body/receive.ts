@@ -155,7 +155,7 @@ function sumsOf({ md5, checksum, bytes }: Digests): Pick<Received, 'etag' | 'che
   return { etag: md5.toString('hex'), checksums, size: bytes }
 }
 
-/** Without the checksum headers of a body. */
+/** The headers without the checksums of a body. */
 const withoutSums = (headers: IncomingHttpHeaders): IncomingHttpHeaders =>
   Object.fromEntries(
     Object.entries(headers).filter(([name]) => !/^x-amz-(checksum|sdk-checksum)-/.test(name)),

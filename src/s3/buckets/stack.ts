@@ -71,7 +71,7 @@ const partsIn = (state: Queryable) => ({
   clock: systemClock,
 })
 
-/** Without its configurations. */
+/** A bucket without its configurations. */
 async function bucketIn(
   state: Queryable,
   condition: string,

@@ -38,7 +38,7 @@ export const CHECKSUMS = {
 
 export type ChecksumAlgorithm = keyof typeof CHECKSUMS
 
-/** Of parts whose upload names none: the completion may give the checksum of the whole, as at AWS. */
+/** The algorithm of parts whose upload names none: the completion may give the checksum of the whole, as at AWS. */
 export const PART_ALGORITHM: ChecksumAlgorithm = 'CRC64NVME'
 
 export const ALGORITHMS = Object.keys(CHECKSUMS) as ChecksumAlgorithm[]

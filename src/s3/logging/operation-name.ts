@@ -28,7 +28,7 @@ const NAMES: { readonly [name in S3OperationName]?: string } = {
   'preflight-website': 'WEBSITE.OPTIONS.PREFLIGHT',
 }
 
-/** From the method and the subresource; without a subresource from the level. */
+/** The name comes from the method and the subresource, or from the level where there is no subresource. */
 export function loggedOperation(name: S3OperationName): string {
   const known = NAMES[name]
   if (known !== undefined) return known

@@ -5,7 +5,7 @@ import { COMPARISONS } from './policy-comparisons.ts'
 import { conditionKey, type Context } from './policy-context.ts'
 
 export type PolicyCondition = {
-  /** Without `IfExists` and without a set's prefix; a name of `COMPARISONS`, or `Null`. */
+  /** The operator without `IfExists` and without a set's prefix: a name of `COMPARISONS`, or `Null`. */
   readonly operator: string
   readonly key: string
   readonly values: readonly string[]

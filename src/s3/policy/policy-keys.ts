@@ -111,7 +111,7 @@ const SAID: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ...eachOf(['x-amz-object-ownership'], inPolicies(['CreateBucket'])),
 ])
 
-/** By key (object tags by the part before the name): the actions that have the key. */
+/** The actions that have a key. Object tags are listed by the part before the name. */
 const KEY_ACTIONS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ...SAID,
   ['s3:prefix', inPolicies([...LISTS, 'ListBucketMultipartUploads'])],

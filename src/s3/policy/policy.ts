@@ -19,7 +19,7 @@ export type Statement = {
   /** Accounts, `service:<name>`, or `*` for everyone, including anonymous callers. */
   readonly principals: Patterns
   readonly actions: Patterns
-  /** Without the `arn:aws:s3:::` before them. */
+  /** The resources without the `arn:aws:s3:::` before them. */
   readonly resources: Patterns
   readonly conditions: readonly PolicyCondition[]
 }

@@ -10,7 +10,7 @@ export type PostReply = {
 export type PostedObject = {
   readonly bucket: string
   readonly key: string
-  /** Without quotes. */
+  /** The ETag without quotes. */
   readonly etag: string
   /** The object's address. */
   readonly location: string

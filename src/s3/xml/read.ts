@@ -12,7 +12,7 @@ const DEPTH_MAX = 12
 const ELEMENTS_MAX = 60_000
 
 export type XmlElement = {
-  /** Without its namespace prefix. */
+  /** The name without its namespace prefix. */
   readonly name: string
   /** Text and CDATA of a leaf, references decoded, spaces kept; '' where there are children. */
   readonly text: string

@@ -1,6 +1,6 @@
 // The state of a part of the service in one measurement, and how measurements are put together.
 
-/** From the best to the worst. Undefined: not measured, which is never "works". */
+/** The states, the best first. Undefined is not measured, which never counts as working. */
 export const STATES = ['ok', 'degraded', 'down'] as const
 export type PartState = (typeof STATES)[number]
 export type PartMeasure = PartState | undefined

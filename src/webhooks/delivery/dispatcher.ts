@@ -19,7 +19,7 @@ export type DispatcherDeps = {
   readonly bills: WorkBills
   readonly clock: TimerClock
   readonly log: Logger
-  /** From 0 to 1. */
+  /** A random number from 0 to 1. */
   readonly random: () => number
 }
 
@@ -204,7 +204,7 @@ class Dispatch implements Dispatcher {
     const account = this.#accounts.get(lane.account)
     if (account !== undefined) account.isPaid = bill.isPaid
     const { event: id, type, body } = delivery
-    // Of this attempt: receivers refuse what is older than 300 s.
+    // The time of this attempt: receivers refuse what is older than 300 s.
     const timestamp = Math.floor(clock.wallMs() / 1000)
     try {
       const headers = signedHeaders({ id, type, timestamp, body, secrets: lane.secrets })

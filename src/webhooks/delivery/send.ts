@@ -111,7 +111,7 @@ function exchange(connections: CheckedConnections, attempt: Attempt): Promise<Ht
     })
     request.on('information', mark)
     limitInterim(request)
-    // Without a listener Node ends the connection and tells no error.
+    // Where nothing listens, Node ends the connection and tells no error.
     request.on('upgrade', ({ statusCode }, socket) => {
       found.status = statusCode ?? null
       socket.destroy()

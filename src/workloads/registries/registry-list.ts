@@ -18,7 +18,7 @@ export const createRegistryList =
     return known({ object: 'list', data, has_more: false, next_cursor: null })
   }
 
-/** Those of an account, or one of them, by name. */
+/** The registries of an account, or one of them, by name. */
 export async function registriesOf(
   state: Queryable,
   account: string,

@@ -60,8 +60,8 @@ export async function openVolumes(
 }
 
 /**
- * By the file: what was noted before is of a growth that was cut off, where the node was killed in it. A file is of whole
- * blocks, and a size that was asked for need not be.
+ * The size is that of the file. A size that was noted before belongs to a growth that a kill of the node cut off. A
+ * file is of whole blocks, and a size that was asked for need not be.
  */
 const sizeOf = (has: number, { before }: HeldVolume): number =>
   has === wholeBlocks(before) ? before : has

@@ -48,7 +48,7 @@ export function useIntervals({ id, last_awake }: Pick<Database, 'id' | 'last_awa
   return query
 }
 
-/** Of this day of UTC, as one sum: minutes of a day would cost the account a second of CPU. */
+/** The energy of this UTC day, as one sum: minutes of a day would cost the account a second of CPU. */
 export function useEnergyToday({ id }: Pick<Database, 'id'>) {
   const day = useNow('day').toISOString().slice(0, 10)
   return useQuery({

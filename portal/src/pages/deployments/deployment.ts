@@ -6,7 +6,7 @@ import type { ResourceState } from '#console/parts/resources/resource-state.ts'
 
 export type Deployment = ReplyOf<'GET /v1/deployments/:deployment'>
 export type Step = Deployment['steps'][number]
-/** Without its steps. */
+/** A deployment of the list, which has no steps. */
 export type Listed = ReplyOf<'GET /v1/deployments'>['data'][number]
 
 export const STATES: Readonly<Record<Deployment['status'], ResourceState>> = {

@@ -19,7 +19,7 @@ export function offeredDays(now: Date, madeAt: Date): PackDays {
     : { from: made > first ? made : first, to: last }
 }
 
-/** From the first moment of a day to the end of another, at most to now. */
+/** The time of a pack begins with its first day, and ends with its last day or now. */
 export const spanOf = ({ from, to }: PackDays, now: Date): PackDays => ({
   from: `${from}T00:00:00Z`,
   to: new Date(Math.min(Date.parse(`${to}T00:00:00Z`) + DAY_MS, now.getTime())).toISOString(),

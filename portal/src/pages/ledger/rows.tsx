@@ -32,7 +32,7 @@ export function Rows(props: {
   readonly more: (() => void) | undefined
 }) {
   const { rows, opened, total, more } = props
-  // Of all rows: a row that had them by itself would begin two timers and a query each time it comes into view.
+  // All rows share zone and now: a row with its own would begin two timers and a query each time it comes into view.
   const zone = useZone()
   const now = useNow('day')
   const unit = useUnit()

@@ -34,7 +34,7 @@ function Now({ one }: { readonly one: Workload }) {
   return one.instances === 0 ? 'asleep' : watts === undefined ? 'awake' : power(watts)
 }
 
-/** From the hours that the page shows below, so that both say the same. */
+/** The sum comes from the hours that the page shows below, so both say the same. */
 function useToday(one: Workload): Charged | undefined {
   const day = useNow('day').toISOString().slice(0, 10)
   const { data } = useEnergy(one)

@@ -4,7 +4,7 @@ import type { ReactNode } from 'react'
 export type Column<Row> = {
   readonly title: ReactNode
   readonly cell: (row: Row) => ReactNode
-  /** Of the head and the cells: `num` is at the right, `wide-only` is not on a phone. */
+  /** The class of the head and the cells: `num` is at the right, `wide-only` is not on a phone. */
   readonly className?: string
   /** The exact figure: shown on hover, and copied by `c`. */
   readonly exact?: (row: Row) => string | undefined

@@ -66,7 +66,7 @@ async function readFile(
   show(size, size)
 }
 
-/** From one database into another; `moved` hears the bytes of each part of the dump. */
+/** Copies one database into another; `moved` hears the bytes of each part of the dump. */
 async function pull(
   options: GlobalOptions,
   source: string,

@@ -27,7 +27,7 @@ export type CallableTool = {
   readonly strict: boolean
 }
 
-/** Without white space: what a model writes is billed by the token. */
+/** Writes JSON without white space: what a model writes is billed by the token. */
 const compact = (): GrammarWriting => ({
   rules: new Rules(),
   budget: createBudget(),

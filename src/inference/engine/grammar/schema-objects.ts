@@ -215,8 +215,8 @@ function fields(
     const some = seq(others, times(more, Math.max(0, least - 1), most - 1))
     return least === 0 ? or([some, EMPTY]) : some
   }
-  // From the last property to the first. `after` is what follows a property, back to front: it begins with a
-  // comma. `alone` is what follows the brace; where undefined, it is `after` without that comma.
+  // The loop goes from the last property to the first. `after` is what follows a property, back to front: it begins
+  // with a comma. `alone` is what follows the brace; where undefined, it is `after` without that comma.
   let after: Expr[] = [tail(true)]
   let alone: Expr | undefined = tail(false)
   const forwards = (backwards: readonly Expr[]) => sequence(backwards.toReversed())

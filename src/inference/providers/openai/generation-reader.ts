@@ -1,4 +1,4 @@
-// From an upstream's event stream to the events of one generation.
+// Reads the events of one generation from an upstream's event stream.
 import { ErgonError } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import { parseChunk, type Chunk } from './chunk.ts'

@@ -249,7 +249,7 @@ class UpstreamExchange extends Steps<Buffer> implements AnswerTaker {
   }
 }
 
-/** By its address or its key: all else of a request is ours. */
+/** A request that cannot be sent because of its address or its key: all else of a request is ours. */
 const unsendable = (cause: Error): ErgonError =>
   fault('upstream_failed', `Could not ask the upstream: ${cause.message}`, { cause })
 

@@ -1,4 +1,4 @@
-// From an upstream's answer in one piece to the events of one generation.
+// Reads the events of one generation from an upstream's answer in one piece.
 import { fault } from '#contract/errors.ts'
 import { parseChunk, type ChunkChoice } from './chunk.ts'
 import { hasToken } from './followed-choices.ts'

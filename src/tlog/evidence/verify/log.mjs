@@ -11,7 +11,7 @@ const SPKI = Buffer.from('302a300506032b6570032100', 'hex')
 
 /**
  * The keys of logs by their names: those that the caller keeps, and those of the pack that a kept key signs, or whose
- * handover a kept key has signed. Without kept keys those of the pack.
+ * handover a kept key has signed. Where no keys are kept, the keys of the pack are used.
  */
 export function readKeys(packText, keptText) {
   const own = keysIn('receipt-keys.json', packText)
