@@ -80,6 +80,9 @@ export const waitForStatus = (
     }
   })
 
+/** The energy budget that a command names; null for `none`. */
+export const budgetOf = (text: string): string | null => (text === 'none' ? null : text)
+
 type AwaitedDatabase = Pick<Database, 'name' | 'status' | 'reason'>
 
 /** Statuses of a database that is not there yet. */

@@ -61,7 +61,12 @@ export type RestoreFrom = {
 /** Makes a database from backups and tells of it. A failed one is deleted: nothing is left of it. */
 export async function makeFrom(
   options: GlobalOptions,
-  made: { readonly name: string; readonly size?: string; readonly from: RestoreFrom },
+  made: {
+    readonly name: string
+    readonly size?: string
+    readonly energy_budget?: string | null
+    readonly from: RestoreFrom
+  },
 ): Promise<void> {
   await apiPost(options, '/v1/databases', made)
   const { name } = made

@@ -117,6 +117,14 @@ test('readConfig() names the nearest flag for a misspelt one, in one line', () =
   assert.deepEqual(said('9000'), ['  9000: no such flag; npm start -- --help names all'])
 })
 
+test('the flag of a switch stands alone for on, and takes on or off', () => {
+  assert.equal(readSettings({}, ['--pg-upgrade']).pgUpgrade, true)
+  const { pgUpgrade, port, json } = readSettings({}, ['--pg-upgrade', '--port', '8081', '--json'])
+  assert.deepEqual([pgUpgrade, port, json], [true, 8081, true])
+  assert.equal(readSettings({}, ['--databases', 'off', '--json']).databases, false)
+  assert.equal(readSettings({}, ['--databases=off']).databases, false)
+})
+
 test('readConfig() says what a number, a switch and a word must be', () => {
   refused({ port: 'abc' }, 'ERGON_PORT (--port): must be a whole number from 1 to 65531')
   refused({ port: '70000' }, 'ERGON_PORT (--port): must be a whole number from 1 to 65531')

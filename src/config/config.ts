@@ -6,7 +6,7 @@ import { messageOf } from '#base/errors.ts'
 import { hostOfUrl, isLocalName, isLoopback } from '#base/hosts.ts'
 import { fault } from '#contract/errors.ts'
 import { nearest } from '#base/nearest.ts'
-import { isSecret, readSecretFile, type RawSettings } from './env.ts'
+import { isSecret, isSwitch, readSecretFile, type RawSettings } from './env.ts'
 import { SETTINGS, type SettingKey } from './settings.ts'
 
 type Checks = { readonly [K in SettingKey]: (typeof SETTINGS)[K]['check'] }
@@ -160,10 +160,10 @@ function parseFlags(argv: readonly string[]): { flags: RawSettings; faults: stri
       // Its value is no second fault.
       const isValued = name.startsWith('--') && inline === undefined
       if (isValued && argv[i + 1]?.startsWith('-') === false) i++
-    } else if (key === 'json') {
-      flags[key] = inline ?? 'true'
     } else {
-      const value = inline ?? argv[++i]
+      const next = argv[i + 1]
+      const isAlone = isSwitch(key) && (next === undefined || next.startsWith('-'))
+      const value = inline ?? (isAlone ? 'on' : argv[++i])
       const fault = value === undefined ? `${name}: a value must follow` : wrongInFlag(key, value)
       if (fault !== undefined) faults.push(fault)
       else if (value !== undefined) take(flags, key, value, faults)

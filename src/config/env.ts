@@ -1,10 +1,18 @@
 // The names of every setting, and the only place that reads the environment beside data-place.ts. The flag of a secret names
 // a file that holds it: command lines are shown to every user of the machine (ps).
 import { readFileSync } from 'node:fs'
+import { z } from 'zod'
+import { onOff } from './checks.ts'
 import { SETTINGS, type SettingKey } from './settings.ts'
 
 /** Settings whose flag names a file; by key. */
 export const isSecret = (key: SettingKey): boolean => 'isSecret' in SETTINGS[key]
+
+/** Settings that are on or off; their flags stand alone for on. By key. */
+export function isSwitch(key: SettingKey): boolean {
+  const { check } = SETTINGS[key]
+  return check instanceof z.ZodDefault && check.unwrap() === onOff
+}
 
 export type RawSettings = { readonly [K in SettingKey]?: string }
 

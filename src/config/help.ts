@@ -1,5 +1,5 @@
 // The output of `npm start -- --help`: every setting, from the table that settings are read by.
-import { isSecret } from './env.ts'
+import { isSecret, isSwitch } from './env.ts'
 import { SETTINGS, type SettingKey } from './settings.ts'
 
 /** True when the command line asks for help, with whatever other arguments. */
@@ -22,6 +22,6 @@ A flag wins over the environment. What runs is asked by ergon --help; the guide 
 
 function entryOf(key: SettingKey): string {
   const { name, flag, help } = SETTINGS[key]
-  const value = key === 'json' ? '' : isSecret(key) ? ' <file>' : ' <value>'
+  const value = isSecret(key) ? ' <file>' : isSwitch(key) ? ' [on|off]' : ' <value>'
   return `  --${flag}${value}   ${name}\n      ${help}`
 }

@@ -1,6 +1,9 @@
 // The backups that a new database is made from.
+import { nj } from '#base/units.ts'
 import type { DatabaseRequest } from '#contract/databases/databases.ts'
 import { fault } from '#contract/errors.ts'
+import { printEnergyPerDay } from '#contract/values/energy-budget.ts'
+import { njPerDayOf } from '#ledger/budgets.ts'
 import {
   findBackedUp,
   findBackup,
@@ -9,12 +12,14 @@ import {
 } from './backups/find-backup.ts'
 import type { Queryable } from '#state/connect.ts'
 
-type BackupOrigin = {
+export type BackupOrigin = {
   readonly database: string
   readonly backup: string | null
   readonly until: string | null
-  /** Of the database that the backups are of. */
+  /** The size of the database whose backups are restored. */
   readonly sizeBytes: number
+  /** The energy budget of that database, such as `5 kJ/day`; undefined where it has none. */
+  readonly energyBudget: string | undefined
 }
 
 /** Throws `database_not_found`, `backup_not_found`, and `database_not_restorable` for a time that no backup has. */
@@ -26,11 +31,13 @@ export async function findOrigin(
   const source = await findBackedUp(state, { ...of, wanted: database })
   if (backup === undefined) checkTime(source, time)
   else await checkBackup(state, source, backup)
+  const njPerDay = await njPerDayOf(state, source.id)
   return {
     database: source.id,
     backup: backup ?? null,
     until: time ?? null,
     sizeBytes: Number(source.size_bytes),
+    energyBudget: njPerDay === undefined ? undefined : printEnergyPerDay(nj(BigInt(njPerDay))),
   }
 }
 

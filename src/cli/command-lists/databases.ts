@@ -1,6 +1,11 @@
 // The commands of databases.
-import type { CommandList } from '#cli/command-spec.ts'
+import type { CommandList, OptionSpec } from '#cli/command-spec.ts'
 import { DELETION_OPTIONS } from '#cli/confirm-deletion.ts'
+
+const COPIED_BUDGET: OptionSpec = [
+  '--energy-budget <energy>',
+  'the most energy on a day of UTC, such as "5 kJ/day", or none; that of the other one by default',
+]
 
 export const DATABASES_COMMANDS: CommandList = {
   groups: {
@@ -145,12 +150,14 @@ export const DATABASES_COMMANDS: CommandList = {
         ['--to <time>', 'as it was then, such as 2026-11-25T14:30:00Z; now by default'],
         ['--backup <id>', 'as it was at the end of this backup'],
         ['--size <size>', 'its room; that of the other one by default'],
+        COPIED_BUDGET,
       ],
       load: () => import('#cli/commands/db/restore.ts'),
     },
     {
       usage: 'db clone <name> <new>',
       help: 'Make a new database with everything that is in one now',
+      options: [COPIED_BUDGET],
       load: () => import('#cli/commands/db/clone.ts'),
     },
     {

@@ -35,8 +35,11 @@ export const databaseRequest = ownObject({
       'must be from 256MB to 1TB, such as 1GB',
     )
     .optional(),
-  /** The most energy that its server, sessions and backups may use on a day of UTC. */
-  energy_budget: energyBudget.optional(),
+  /**
+   * The most energy that its server, sessions and backups may use on a day of UTC; null for no limit. By default a
+   * database that is made from backups has the budget of the other one, and a new one has no limit.
+   */
+  energy_budget: energyBudget.nullable().optional(),
   /** The database whose backups it is made from, and of which moment; by default of now. */
   from: ownObject({
     /** The name, or the id: also of a deleted database. */

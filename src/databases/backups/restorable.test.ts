@@ -7,6 +7,9 @@ import { addTestAccount, openLedgerState } from '#ledger/test-state.fixture.ts'
 import { openTestUrl, whyNoState, type TestUrl } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
 import { findOrigin } from '#databases/find-origin.ts'
+import { createDatabase } from '#databases/operations/database-create.ts'
+import type { ActingCall } from '#identity/audit.ts'
+import { setEnergyBudget } from '#resources/set-energy-budget.ts'
 
 const skip = whyNoState()
 const ACCOUNT = 'acct_a'
@@ -14,6 +17,15 @@ const DAY_MS = 86_400_000
 const KEPT_MS = 7 * DAY_MS
 const FIRST_MS = Date.parse('2026-03-01T00:00:00Z')
 const MB = 1_048_576
+const SETTINGS = {
+  isOn: true,
+  passwordKey: '00'.repeat(32),
+  region: 'local',
+  host: 'localhost',
+  socketFolder: '/nowhere',
+  port: 5432,
+  backupsKeptMs: KEPT_MS,
+}
 
 let url: TestUrl
 let state: State
@@ -213,5 +225,24 @@ test(
     await at(1.3)
     await copy(id, 30, 'manual')
     assert.equal(await waiting(), 0, 'each time from now on can be restored')
+  },
+)
+
+test(
+  'a database from backups has the budget of the other one, unless the request has another or null',
+  { skip },
+  async () => {
+    const id = await newDatabase('limited')
+    await setEnergyBudget(state, { id, account: ACCOUNT, budget: '5 kJ/day', operations: [] })
+    await at(1)
+    await copy(id, 10, 'nightly')
+    const call = { caller: { account: ACCOUNT }, spend: { requestId: 'req_1' } } as ActingCall
+    const budgetOf = async (name: string, request: object) => {
+      const made = { name, region: 'auto', from: { database: 'limited' }, ...request }
+      return (await createDatabase(state, call, { request: made, settings: SETTINGS })).nj_per_day
+    }
+    assert.equal(await budgetOf('copied', {}), '5000000000000')
+    assert.equal(await budgetOf('raised', { energy_budget: '7 kJ/day' }), '7000000000000')
+    assert.equal(await budgetOf('free', { energy_budget: null }), null)
   },
 )

@@ -18,7 +18,7 @@ import { recordAct, type ActingCall } from '#identity/audit.ts'
 import type { Handler } from '#http/reply.ts'
 import { createResourceDeploy } from '#http/resource-operations.ts'
 import type { Queryable, State } from '#state/connect.ts'
-import { findOrigin } from '#databases/find-origin.ts'
+import { findOrigin, type BackupOrigin } from '#databases/find-origin.ts'
 
 type Deps = { readonly state: State; readonly settings: GatewaySettings }
 
@@ -37,7 +37,7 @@ export async function createDatabase(
   given: { readonly request: DatabaseRequest; readonly settings: GatewaySettings },
 ): Promise<DatabaseRow> {
   const { request, settings } = given
-  const { name, region, energy_budget: budget } = request
+  const { name, region } = request
   const { account } = present(call.caller, 'a database is asked for with a token')
   if (region !== 'auto' && region !== settings.region)
     throw fault(
@@ -45,7 +45,7 @@ export async function createDatabase(
       `Could not create "${name}": there is no region "${region}"; there are auto, ${settings.region}`,
       { param: 'region' },
     )
-  const id = await addDatabase(transaction, account, given).catch((error: unknown) => {
+  const { id, origin } = await addDatabase(transaction, account, given).catch((error: unknown) => {
     const tooMany = tooManyFault(error, {
       code: 'too_many_databases',
       what: `Could not create "${name}"`,
@@ -53,18 +53,19 @@ export async function createDatabase(
     })
     throw tooMany ?? error
   })
+  const budget = request.energy_budget === undefined ? origin?.energyBudget : request.energy_budget
   await setEnergyBudget(transaction, { id, account, budget, operations: LIMITED })
   const details = { ...request, region: settings.region }
   await recordAct(transaction, call, { action: 'database.create', target: id, details })
   return await SHOWN_DATABASES.find(transaction, account, id)
 }
 
-/** With its owner, and its restore where it is made from backups. */
+/** Adds the database with its owner, and with its restore where it is made from backups. */
 async function addDatabase(
   transaction: Queryable,
   account: string,
   { request: { name, size, from }, settings }: Parameters<typeof createDatabase>[2],
-): Promise<string> {
+): Promise<{ readonly id: string; readonly origin: BackupOrigin | undefined }> {
   const origin =
     from && (await findOrigin(transaction, { account, keptMs: settings.backupsKeptMs }, from))
   const bytes = size === undefined ? origin?.sizeBytes : bytesOfSize(size, DATABASE_SIZES)
@@ -89,7 +90,7 @@ async function addDatabase(
       origin.backup,
       origin.until,
     ])
-  return id
+  return { id, origin }
 }
 
 async function addOwner(state: Queryable, settings: GatewaySettings, id: string): Promise<void> {

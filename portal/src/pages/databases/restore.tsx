@@ -30,7 +30,6 @@ export function Restore(props: {
     const made = await call('POST /v1/databases', {
       body: {
         name,
-        energy_budget: database.energy_budget ?? undefined,
         from: { database: database.id, ...of },
       },
     })

@@ -1,6 +1,13 @@
 // ergon db clone: a restore of now.
-import type { CommandCall } from '#cli/call.ts'
+import { textOption, type CommandCall } from '#cli/call.ts'
+import { budgetOf } from '#cli/databases.ts'
 import { makeFrom } from '#cli/restores.ts'
 
-export const run = ({ options, words: [database = '', name = ''] }: CommandCall): Promise<void> =>
-  makeFrom(options, { name, from: { database } })
+export function run({ options, words: [database = '', name = ''] }: CommandCall): Promise<void> {
+  const budget = textOption(options, 'energyBudget')
+  return makeFrom(options, {
+    name,
+    ...(budget !== undefined && { energy_budget: budgetOf(budget) }),
+    from: { database },
+  })
+}

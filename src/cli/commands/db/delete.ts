@@ -10,7 +10,11 @@ import type { backupList, databaseDeleted } from '#contract/databases/databases.
 export async function run({ options, words: [name = ''] }: CommandCall): Promise<void> {
   if (!isConfirmed(options)) {
     await getDatabase(options, name)
-    const loss = `The database ${name} would be deleted with all its data; its backups stay for some days`
+    const { data } = replyOf<typeof backupList>(await apiGet(options, backupsPath(name)))
+    const rest = data.some(({ status }) => status === 'done')
+      ? 'its backups stay for some days'
+      : 'it has no backup, so nothing can be restored'
+    const loss = `The database ${name} would be deleted with all its data; ${rest}`
     await confirmDeletion(options, { name, loss, command: `ergon db delete ${name}` })
   }
   const backups = replyOf<typeof backupList>(await apiGet(options, backupsPath(name)))

@@ -1,21 +1,23 @@
 // ergon db restore: a new database from the backups of another one.
 import { textOption, type CommandCall } from '#cli/call.ts'
 import { CommandError, EXIT } from '#cli/output.ts'
+import { budgetOf } from '#cli/databases.ts'
 import { makeFrom } from '#cli/restores.ts'
 
 export async function run({ options, words: [database = ''] }: CommandCall): Promise<void> {
-  const [name, backup, to, size] = ['as', 'backup', 'to', 'size'].map((option) =>
-    textOption(options, option),
+  const [name, backup, to, size, budget] = ['as', 'backup', 'to', 'size', 'energyBudget'].map(
+    (option) => textOption(options, option),
   )
   if (name === undefined)
     throw new CommandError(
       'The new database needs a name; the other one stays as it is',
       EXIT.usage,
-      `ergon db restore ${database} --as ${database}-restored`,
+      `ergon db restore ${database} --as ${database.startsWith('db_') ? '<new name>' : `${database}-restored`}`,
     )
   await makeFrom(options, {
     name,
     ...(size !== undefined && { size }),
+    ...(budget !== undefined && { energy_budget: budgetOf(budget) }),
     from: {
       database,
       ...(backup !== undefined && { backup }),
