@@ -25,6 +25,13 @@ test('advised() adds no advice to a message that says what to do', () => {
   )
 })
 
+test('a message that ends with a nearest name keeps its question mark alone', () => {
+  const near = 'Could not find the function: "helo"; did you mean "hello"?'
+  const text = advised(fault('function_not_found', near))
+  assert.doesNotMatch(text, /\?\./)
+  assert.equal(unadvised(text, 'function_not_found'), near)
+})
+
 test('unadvised() takes off the advice of the code, and nothing else', () => {
   const text = advised(fault('function_not_found', 'Could not find it'))
   assert.equal(text, 'Could not find it. Check the name: `ergon fn list`.')

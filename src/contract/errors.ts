@@ -169,14 +169,14 @@ export function advised(error: ErgonError): string {
   const { message } = error
   const { help, complete: isComplete } = entryOf(error) ?? {}
   if (help === undefined || isComplete || message.endsWith(help)) return message
-  return `${message.replace(/\.$/, '')}. ${help}`
+  return message.endsWith('?') ? `${message} ${help}` : `${message.replace(/\.$/, '')}. ${help}`
 }
 
 /** A text of advised() without the advice, for a reader who has a next step of its own. */
 export function unadvised(text: string, code: string): string {
   const help = entryOf({ code })?.help
-  return help !== undefined && text.endsWith(`. ${help}`)
-    ? text.slice(0, -`. ${help}`.length)
+  return help !== undefined && text.endsWith(` ${help}`)
+    ? text.slice(0, -` ${help}`.length).replace(/\.$/, '')
     : text
 }
 

@@ -30,5 +30,17 @@ test('queryRefusal() of a write says that the query only reads, and how to write
   const message = 'cannot execute INSERT in a read-only transaction'
   const refusal = queryRefusal(said('ERROR', { code: '25006', message }))
   assert.equal(refusal.code, 'database_query_read_only')
-  assert.match(advised(refusal), /INSERT in a read-only transaction\. .*only reads.*psql/)
+  assert.match(
+    advised(refusal),
+    /INSERT in a read-only transaction \(SQLSTATE 25006\)\. .*only reads.*psql/,
+  )
+})
+
+test('queryRefusal() says where a statement is wrong, with the hint of the server', () => {
+  const error = said('ERROR', { code: '42703', message: 'column "nam" does not exist' })
+  Object.assign(error, { position: '8', hint: 'Perhaps you meant to reference "notes.name".' })
+  assert.equal(
+    queryRefusal(error).message,
+    'Could not run the query: column "nam" does not exist (SQLSTATE 42703, at character 8): Perhaps you meant to reference "notes.name".',
+  )
 })

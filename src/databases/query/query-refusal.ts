@@ -23,7 +23,10 @@ export function queryRefusal(error: pg.DatabaseError): ErgonError {
     ...(hint !== undefined && { hint }),
   }
   const refusal = refusalOf(error)
-  return fault(refusal, `Could not run the query: ${message}`, {
+  const place = position === undefined ? '' : `, at character ${position}`
+  const advice = hint === undefined ? '' : `: ${hint}`
+  const words = `${message} (SQLSTATE ${code}${place})${advice}`
+  return fault(refusal, `Could not run the query: ${words}`, {
     details,
     ...(refusal === 'overloaded' && { retryAfterS: RETRY_S }),
   })
