@@ -121,7 +121,7 @@ $$;
 
 -- Where the stored log ends; without any, at the end of the last copy.
 create or replace function log_end(of_database text) returns pg_lsn language sql stable as $$
-  select coalesce(greatest((select max(end_lsn) from database_wal where database = of_database),
+  select coalesce(greatest((select end_lsn from database_wal where database = of_database order by begin_lsn desc limit 1),
     (select max(end_lsn) from database_backups where database = of_database and status = 'done')), '0/0')
 $$;
 
@@ -149,12 +149,18 @@ begin
   return is_new;
 end $$;
 
+-- True while an accepted restore has not copied its files yet: it may need each copy and piece of log of its source.
+create or replace function awaits_restore(of_database text) returns boolean language sql stable as $$
+  select exists (select from database_restores where source = of_database and status in ('wanted', 'running'))
+$$;
+
 -- Deletes a backup for its owner. One with which the times begin that can be restored becomes a nightly one, which ends
--- with the retention. True where it is gone.
+-- with the retention, and so does one that a restore may need. True where it is gone.
 create or replace function delete_backup(of_backup text, kept_ms bigint) returns boolean language plpgsql as $$
 begin
   update database_backups b set kind = 'nightly'
-  where id = of_backup and exists (select from restorable_times(b.database, kept_ms) where base = b.id);
+  where id = of_backup and (awaits_restore(b.database)
+    or exists (select from restorable_times(b.database, kept_ms) where base = b.id));
   if found then return false; end if;
   perform drop_backup(of_backup);
   return true;
@@ -223,24 +229,25 @@ create or replace function drop_wal(of_database text) returns void language sql 
   select drop_backup_blobs(of_database, array(select blob from gone));
 $$;
 
--- Removes what no time of the retention needs, and everything of databases that were deleted before that. Of a database
--- that was deleted without a copy nothing can be restored: its log goes at once.
+-- Removes what no time of the retention needs, backups that failed before it, and everything of databases that were
+-- deleted before it. A source of a restore that is accepted keeps all until the restore has its files. Of a database that
+-- was deleted without a copy nothing can be restored: its log goes at once.
 create or replace function expire_backups(kept_ms bigint) returns void language plpgsql as $$
 declare
   since constant timestamptz := ledger_now() - kept_ms * interval '1 ms';
   old text;
 begin
   for old in
-    select b.id from database_backups b where b.kind = 'nightly' and (
+    select b.id from database_backups b where not awaits_restore(b.database) and (
       b.status = 'failed' and b.created_at < since
-      or b.status = 'done' and b.ended_at < (first_backup(b.database, kept_ms)).ended_at)
+      or b.kind = 'nightly' and b.status = 'done' and b.ended_at < (first_backup(b.database, kept_ms)).ended_at)
   loop
     perform drop_backup(old);
   end loop;
-  perform drop_old_wal(w.database, kept_ms) from (select distinct database from database_wal) w;
+  perform drop_old_wal(d.id, kept_ms) from databases d where d.backup_bytes > 0 and not awaits_restore(d.id);
   for old in
     select n.id from resources n join databases d using (id)
-    where n.actual = 'deleted' and d.backup_bytes > 0 and (n.changed_at < since
+    where n.actual = 'deleted' and d.backup_bytes > 0 and not awaits_restore(n.id) and (n.changed_at < since
       or not exists (select from database_backups b where b.database = n.id and b.status <> 'failed'))
   loop
     perform drop_backup(b.id) from database_backups b where b.database = old;

@@ -100,8 +100,8 @@ async function openStream(
     is_archived: boolean
     account: string
   }>(
-    `select (select max(end_lsn)::text from database_wal where database = id) as end, lives::text as life, is_archived,
-       account
+    `select (select end_lsn::text from database_wal where database = id order by begin_lsn desc limit 1) as end,
+       lives::text as life, is_archived, account
      from databases join resources using (id) where id = $1`,
     [id],
   )

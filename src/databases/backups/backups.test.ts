@@ -151,6 +151,40 @@ test(
   },
 )
 
+test(
+  'a restore that is accepted keeps the copies and the log of its source',
+  { skip },
+  async () => {
+    const [id, restored] = [await newDatabase('offered'), await newDatabase('restored')]
+    const [first, ...later] = await days(id, 11)
+    const until = '2026-03-01T12:00:00Z'
+    await value('want_restore($1, $2, null, $3)', [restored, id, until])
+    await at(10.5)
+    await expire()
+    assert.deepEqual(await copies(id), [first, ...later])
+    assert.equal(((await logs(id)) as number[])[0], 0)
+    const isGone = await value('delete_backup($1, $2)', [later[0], KEPT_MS])
+    assert.equal(isGone, false)
+    await state.query("update database_restores set status = 'unpacked' where database = $1", [
+      restored,
+    ])
+    await expire()
+    assert.deepEqual(await copies(id), later.slice(2))
+  },
+)
+
+test('expire_backups() removes failed backups by hand after the window', { skip }, async () => {
+  const id = await newDatabase('by-hand-failing')
+  await at(0)
+  for (let nth = 0; nth < 3; nth++) {
+    const failed = await value("want_backup($1, 'manual')", [id])
+    await state.query("update database_backups set status = 'failed' where id = $1", [failed])
+  }
+  await at(8)
+  await expire()
+  assert.deepEqual(await copies(id), [])
+})
+
 test('expire_backups() forgets failed copies of the day after the window', { skip }, async () => {
   const id = await newDatabase('failing')
   const done = await copy(id, [1, 2])
