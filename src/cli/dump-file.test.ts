@@ -32,6 +32,10 @@ test('a file that has nothing to import is refused with the reason', async () =>
   ]
   for (const [content, message] of refusals)
     await assert.rejects(kindOf(content), { message, next: /ergon db export/ }, content)
+  await assert.rejects(dumpKind('/dev/null'), {
+    message: /it is a pipe/,
+    next: /db export a a.dump/,
+  })
   await assert.rejects(dumpKind(join(folder, 'none')), { message: /^Could not read / })
   await assert.rejects(dumpKind(folder), { message: /^Could not read / })
 })

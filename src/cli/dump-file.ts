@@ -1,5 +1,5 @@
 // Files of dumps: what their bytes are, before a program reads them into a database.
-import { createReadStream } from 'node:fs'
+import { createReadStream, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { CommandError, EXIT } from './output.ts'
@@ -14,6 +14,9 @@ const BLANK_OR_COMMENT = /^\s*(--.*)?$/
 
 /** Which program reads a file. Throws a CommandError for a file that is none, has nothing, or was cut short. */
 export async function dumpKind(path: string): Promise<'archive' | 'sql'> {
+  const stat = statSync(path, { throwIfNoEntry: false })
+  if (path === '-' || (stat !== undefined && !stat.isFile() && !stat.isDirectory()))
+    throw notAFile(path)
   const { head, tail } = await endsOf(path)
   if (ARCHIVE.test(head)) return 'archive'
   const refuse = (what: string) =>
@@ -28,6 +31,14 @@ export async function dumpKind(path: string): Promise<'archive' | 'sql'> {
   if (!(await hasStatement(path))) throw refuse('it has no statement')
   return 'sql'
 }
+
+/** A pipe has no end to look at before its dump is imported. */
+const notAFile = (path: string) =>
+  new CommandError(
+    `Could not import ${path}: it is a pipe, and a dump is read whole before anything is changed`,
+    EXIT.failed,
+    'a file: ergon db export a a.dump, then ergon db import b a.dump; or another database by its address: ergon db import b "$(ergon db url a)"',
+  )
 
 async function endsOf(path: string): Promise<{ readonly head: string; readonly tail: string }> {
   try {

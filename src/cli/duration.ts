@@ -15,10 +15,10 @@ export function durationMs(text: string, example: string): number {
 const ON_THE_WAY_MS = 60_000
 
 /** The time a duration ago, as far back as the service sums; 24 hours when none is given. */
-export function sinceOf(value: string | boolean | undefined): Date {
+export function sinceOf(value: string | boolean | undefined, daysMax = USAGE_DAYS_MAX): Date {
   const askedMs = durationMs(typeof value === 'string' ? value : '24h', '--since 24h')
-  const mostMs = USAGE_DAYS_MAX * (UNITS_MS['d'] ?? 0)
+  const mostMs = daysMax * (UNITS_MS['d'] ?? 0)
   const since = new Date(Date.now() - Math.min(askedMs, mostMs - ON_THE_WAY_MS))
-  if (askedMs > mostMs) tell(`of the last ${USAGE_DAYS_MAX} days, which is the most`)
+  if (askedMs > mostMs) tell(`of the last ${daysMax} days, which is the most`)
   return since
 }

@@ -151,10 +151,19 @@ export const loginCommand = ({ baseUrl }: GlobalOptions, scope?: string): string
 export const loginStep = (options: GlobalOptions): string =>
   `${loginCommand(options)}, or set ERGON_TOKEN`
 
-/** The folder of sockets of the service that is asked, where its data folder is on this machine. */
+/**
+ * The folder of sockets of the service that is asked, where its data folder is on this machine. An address that a flag
+ * or the environment has must be that of this machine and of the service's port.
+ */
 export function localRunFolder(options: GlobalOptions): string | undefined {
-  if ((options.baseUrl ?? environment().baseUrl) !== undefined) return undefined
-  return dataFolder(options)?.runFolder
+  const local = dataFolder(options)
+  const asked = options.baseUrl ?? environment().baseUrl
+  return asked === undefined || isAddressOf(local, asked) ? local?.runFolder : undefined
+}
+
+const isAddressOf = (local: ProfileFolder | undefined, address: string): boolean => {
+  const url = new URL(serviceAddress(address))
+  return isThisMachine(hostOfUrl(url)) && portOf(url) === local?.port
 }
 
 /**
@@ -164,9 +173,7 @@ export function localRunFolder(options: GlobalOptions): string | undefined {
 export function isOwnNode(options: GlobalOptions): boolean {
   const local = localDataFolder(options)
   if (local === undefined) return false
-  if (options.baseUrl === undefined) return true
-  const url = new URL(serviceAddress(options.baseUrl))
-  return isThisMachine(hostOfUrl(url)) && portOf(url) === local.port
+  return options.baseUrl === undefined || isAddressOf(local, options.baseUrl)
 }
 
 const portOf = ({ port, protocol }: URL): number =>

@@ -25,7 +25,7 @@ export const DATABASES_COMMANDS: CommandList = {
         ],
         [
           '--energy-budget <energy>',
-          'the most energy that its server may use on a day of UTC, such as "5 kJ/day"',
+          'the most energy that it may use on a day of UTC, such as "5 kJ/day"',
         ],
       ],
       load: () => import('#cli/commands/db/create.ts'),

@@ -51,7 +51,7 @@ export const databaseRequest = ownObject({
   })
     .refine(
       ({ backup, time }) => backup === undefined || time === undefined,
-      'must have backup or time',
+      'must not have both backup and time',
     )
     .optional(),
 })
@@ -92,7 +92,7 @@ export const databaseReply = z.object({
   wal_bytes: z.int(),
   /** True while there is no room: transactions are read-only. */
   full: z.boolean(),
-  /** The most energy that its server may use on a day of UTC; null without a budget. */
+  /** The most energy that it may use on a day of UTC; null without a budget. */
   energy_budget: z.string().nullable(),
   /** The part of it that is charged today, at most a minute old; null without a budget. */
   energy_budget_used_j: z.number().min(0).nullable(),
@@ -136,8 +136,6 @@ export const databaseList = z.object({
   has_more: z.literal(false),
   next_cursor: z.null(),
 })
-/** Days that GET /v1/databases/{database}/energy sums at most. */
-export const DATABASE_ENERGY_DAYS_MAX = 31
 export const ENERGY_STEPS = ['minute', 'hour', 'day'] as const
 const time = z.iso.datetime()
 const wholeText = z.string().regex(/^\d+$/)

@@ -1,6 +1,7 @@
 // GET /v1/databases/{id or name}/energy?from&to&by: the charges of its server, its sessions at the proxy, its
 // backups and its stored bytes, summed. Also of a deleted database, whose last backups are still charged.
-import { DATABASE_ENERGY_DAYS_MAX, ENERGY_STEPS } from '#contract/databases/databases.ts'
+import { DATABASE_ENERGY_DAYS_MAX } from '#contract/databases/databases-max.ts'
+import { ENERGY_STEPS } from '#contract/databases/databases.ts'
 import { fault } from '#contract/errors.ts'
 import { idOfDatabase } from '#databases/backups/find-backup.ts'
 import { readTime } from '#http/read-time.ts'

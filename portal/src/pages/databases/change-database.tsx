@@ -40,7 +40,7 @@ export function ChangeDatabase(props: {
         onChange={({ target }) => setSize(target.value)}
       />
       <BudgetField
-        label="Most that its server may use a day"
+        label="Most that it may use a day"
         hint="It holds for today too."
         value={budget}
         onChange={setBudget}

@@ -1,4 +1,4 @@
-// A new database: its name, its room, and the most that its server may use a day.
+// A new database: its name, its room, and the most energy that it may use a day.
 import { useRouter } from '@tanstack/react-router'
 import { useState } from 'react'
 import { call } from '#console/client/call.ts'
@@ -50,7 +50,7 @@ export function NewDatabase({ onClose }: { readonly onClose: () => void }) {
         onChange={(size) => setForm({ ...form, size })}
       />
       <BudgetField
-        label="Most that its server may use a day"
+        label="Most that it may use a day"
         hint="At the limit its sessions end until 00:00 UTC. Stored bytes are charged beside it."
         value={form.budget}
         onChange={(budget) => setForm({ ...form, budget })}

@@ -4,6 +4,7 @@ import { apiGet, replyOf } from '#cli/client.ts'
 import { databasePath } from '#cli/databases.ts'
 import { sinceOf } from '#cli/duration.ts'
 import { print, printJson, table, tell } from '#cli/output.ts'
+import { DATABASE_ENERGY_DAYS_MAX } from '#contract/databases/databases-max.ts'
 import type { databaseEnergy, databaseQueries } from '#contract/databases/databases.ts'
 import type { ReplyOf } from '#contract/reply-of.ts'
 
@@ -20,7 +21,7 @@ export async function run({ options, words: [name = ''] }: CommandCall): Promise
     return options.json ? printJson(queries) : printQueries(queries, name)
   }
   const query = new URLSearchParams({
-    from: sinceOf(options['since']).toISOString(),
+    from: sinceOf(options['since'], DATABASE_ENERGY_DAYS_MAX).toISOString(),
     by: String(options['by'] ?? 'hour'),
   })
   const energy = replyOf<typeof databaseEnergy>(await apiGet(options, `${path}/energy?${query}`))

@@ -3,6 +3,7 @@ import { statSync } from 'node:fs'
 import { textOption, type CommandCall } from '#cli/call.ts'
 import { demandDone, findTool, startTool } from '#cli/client-tools.ts'
 import { connectionOf } from '#cli/databases.ts'
+import { nearestAddress } from '#cli/nearest-address.ts'
 import { CommandError, EXIT, tell, withProgressBar } from '#cli/output.ts'
 import { wholeFile } from '#cli/whole-file.ts'
 
@@ -13,7 +14,8 @@ export async function run({ options, words: [name = '', file] }: CommandCall): P
   const format = textOption(options, 'format') ?? 'custom'
   if (!FORMATS.includes(format))
     throw new CommandError(`There is no format ${format}`, EXIT.usage, 'custom or plain')
-  const tool = await findTool(options, 'pg_dump', (await connectionOf(options, name)).url)
+  const { url } = await connectionOf(options, name)
+  const tool = await findTool(options, 'pg_dump', nearestAddress(options, url))
   // Its roles are of this database alone.
   const words = ['--format', format, '--no-owner', '--no-privileges']
   if (file === undefined) return await demandDone(startTool(tool, words))

@@ -5,6 +5,7 @@ import type { CommandCall } from '#cli/call.ts'
 import { demandDone, findTool, startTool } from '#cli/client-tools.ts'
 import { connectionOf } from '#cli/databases.ts'
 import { dumpKind } from '#cli/dump-file.ts'
+import { nearestAddress } from '#cli/nearest-address.ts'
 import { tell, withProgressBar } from '#cli/output.ts'
 import type { GlobalOptions } from '#cli/profile.ts'
 import { readPositionOf } from '#cli/read-position.ts'
@@ -26,16 +27,22 @@ export async function run({
   options,
   words: [name = '', source = ''],
 }: CommandCall): Promise<void> {
-  const address = (await connectionOf(options, name)).url
+  const { url } = await connectionOf(options, name)
+  const address = nearestAddress(options, url)
   const isAddress = /^postgres(ql)?:\/\//.test(source)
+  // Another database of the same service is as near.
+  const from = isAddress && areOfOneServer(source, url) ? nearestAddress(options, source) : source
   await withProgressBar(async (bar) => {
     const show = (bytes: number, of?: number) => bar.show(`import into ${name}`, bytes, of)
     if (!isAddress) return await readFile(options, source, address, show)
     let bytes = 0
-    await pull(options, source, address, (more) => show((bytes += more)))
+    await pull(options, from, address, (more) => show((bytes += more)))
   }, options)
   tell(`${name} has everything of the import`)
 }
+
+const areOfOneServer = (one: string, other: string): boolean =>
+  URL.canParse(one) && new URL(one).host === new URL(other).host
 
 /** From a file; `show` hears the bytes of it that are read, and of how many. */
 async function readFile(

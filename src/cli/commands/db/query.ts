@@ -1,8 +1,8 @@
 // ergon db query: one statement that reads, and its rows as a table, JSON or CSV.
-import type { CommandCall } from '#cli/call.ts'
+import { textOption, type CommandCall } from '#cli/call.ts'
 import { apiPost, replyOf } from '#cli/client.ts'
 import { databasePath } from '#cli/databases.ts'
-import { print, printJson, table, tell } from '#cli/output.ts'
+import { CommandError, EXIT, print, printJson, table, tell } from '#cli/output.ts'
 import type { databaseQueryReply } from '#contract/databases/databases.ts'
 import type { ReplyOf } from '#contract/reply-of.ts'
 
@@ -10,7 +10,9 @@ type Row = readonly (string | null)[]
 type Result = ReplyOf<typeof databaseQueryReply>
 
 export async function run({ options, words: [name = '', sql = ''] }: CommandCall): Promise<void> {
-  const rows = options['maxRows']
+  const rows = textOption(options, 'maxRows')
+  if (rows !== undefined && !/^\d{1,9}$/.test(rows))
+    throw new CommandError(`Not a number of rows: "${rows}"`, EXIT.usage, '--max-rows 100')
   const body = { sql, ...(rows !== undefined && { max_rows: Number(rows) }) }
   const { text, headers } = await apiPost(options, `${databasePath(name)}/query`, body)
   const result = replyOf<typeof databaseQueryReply>({ text })

@@ -1,7 +1,7 @@
 // ergon db upgrade: asks for it, tells its steps, and names the extensions that changed.
 import type { CommandCall } from '#cli/call.ts'
 import { changeDatabase, printDatabase, waitForStatus, type Database } from '#cli/databases.ts'
-import { printJson, tellStep } from '#cli/output.ts'
+import { printJson, tell, tellStep } from '#cli/output.ts'
 
 export async function run({ options, words: [name = ''] }: CommandCall): Promise<void> {
   const before = await changeDatabase(options, name, { upgrade: true })
@@ -14,9 +14,13 @@ export async function run({ options, words: [name = ''] }: CommandCall): Promise
     if (!seen.upgrading) return
     tellOnce(isAwake(seen) ? 'the extensions are updated' : 'its server starts')
   })
-  tellOnce(changeWords(before, database))
-  if (options.json) printJson(database)
-  else printDatabase(database)
+  const changes = changeWords(before, database)
+  if (options.json) {
+    tellOnce(changes)
+    return printJson(database)
+  }
+  tell(`${name} is upgraded: ${changes}`)
+  printDatabase(database)
 }
 
 const isAwake = ({ last_awake: last }: Database): boolean => last !== null && last.to === null
