@@ -8,7 +8,7 @@ import { SETTINGS, type SettingKey } from './settings.ts'
 /** Settings whose flag names a file; by key. */
 export const isSecret = (key: SettingKey): boolean => 'isSecret' in SETTINGS[key]
 
-/** Settings that are on or off; their flags stand alone for on. By key. */
+/** True for a setting that is on or off: its flag stands alone for on. */
 export function isSwitch(key: SettingKey): boolean {
   const { check } = SETTINGS[key]
   return check instanceof z.ZodDefault && check.unwrap() === onOff
