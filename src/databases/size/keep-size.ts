@@ -53,6 +53,11 @@ const REST_MIN_MS = 5
  */
 const REST_QUIET_MS = 25
 const REST_MAX_MS = 2000
+/**
+ * With more room, a rest without a write to a table is so many times as long. Files that are no tables are not watched:
+ * they grow more slowly than a quarter of the fastest writer (NOTIFY).
+ */
+const QUIET_RESTS = 4
 const REST_AFTER_ERROR_MS = 100
 /** Measurements take at most a sixth of a processor: while a database with many tables grows near its limit. */
 const REST_PER_CPU = 5
@@ -99,7 +104,7 @@ export async function keepSize(deps: SizeDeps, signal: AbortSignal): Promise<voi
   let isQuiet = false
   let roomMost = Infinity
   while (!signal.aborted) {
-    let rest: WrittenWait = { leastMs: REST_AFTER_ERROR_MS, mostMs: REST_AFTER_ERROR_MS }
+    let rest = restOf(REST_AFTER_ERROR_MS)
     try {
       const [begunMs, begunCpuMs] = [performance.now(), cpuMs()]
       const stored = await deps.read(data, signal)
@@ -117,7 +122,8 @@ export async function keepSize(deps: SizeDeps, signal: AbortSignal): Promise<voi
       said = ''
       const room = roomOf(deps, stored, full === undefined ? 1 : OVER_MAX)
       roomMost = roomOf(deps, stored, OVER_MAX)
-      rest = restAfter(room, { tookCpuMs, isGrowing: pace.isGrowing, isQuiet })
+      const hasTemporary = stored.temporaryBytes > 0
+      rest = restAfter(room, { tookCpuMs, isGrowing: pace.isGrowing, isQuiet, hasTemporary })
     } catch (error) {
       if (signal.aborted) return
       const reason = messageOf(error)
@@ -140,15 +146,29 @@ function cpuMs(): number {
 
 const fullSince = (why: WhyFull, least: number): Full => ({ why, least, unexplained: 0 })
 
+type LastMeasurement = {
+  readonly tookCpuMs: number
+  readonly isGrowing: boolean
+  readonly isQuiet: boolean
+  /** Queries sort or hash on disk, in folders that nobody watches. */
+  readonly hasTemporary: boolean
+}
+
+/** A rest of this time, whatever is written. */
+const restOf = (ms: number): WrittenWait => ({ leastMs: ms, mostMs: ms, blindMs: ms })
+
 /** Where a write ends the rest, the one before it may end at once: that is the second measurement in `mostMs`. */
-function restAfter(
-  room: number,
-  last: { readonly tookCpuMs: number; readonly isGrowing: boolean; readonly isQuiet: boolean },
-): WrittenWait {
+function restAfter(room: number, last: LastMeasurement): WrittenWait {
   const roomMs = Math.min(REST_MAX_MS, room / BYTES_PER_MS)
   const leastMs = Math.max(REST_MIN_MS, roomMs, last.tookCpuMs * REST_PER_CPU)
-  if (last.isGrowing || leastMs >= REST_QUIET_MS) return { leastMs, mostMs: leastMs }
-  return { leastMs: last.isQuiet ? 0 : leastMs, mostMs: REST_QUIET_MS }
+  const fixed = restOf(leastMs)
+  if (last.isGrowing) return fixed
+  if (leastMs < REST_QUIET_MS)
+    return { ...restOf(REST_QUIET_MS), leastMs: last.isQuiet ? 0 : leastMs }
+  if (last.hasTemporary) return fixed
+  // A write after `leastMs` ends the rest at once, so the writer has as much room as at this measurement.
+  const mostMs = Math.min(REST_MAX_MS, QUIET_RESTS * leastMs)
+  return { ...fixed, mostMs: Math.max(leastMs, mostMs) }
 }
 
 /** True when tables were written in the rest, or when nobody looked. */

@@ -21,7 +21,7 @@ function madeCluster(t: TestContext): string {
 for (const file of ['16384/1259', '16384/99001', 'pgsql_tmp/pgsql_tmp7.0'])
   test(`a write to base/${file} ends the wait`, async (t) => {
     const data = madeCluster(t)
-    const wait = untilWritten(data, { leastMs: 0, mostMs: NEVER_MS }, signal)
+    const wait = untilWritten(data, { leastMs: 0, mostMs: NEVER_MS, blindMs: 0 }, signal)
     appendFileSync(join(data, 'base', file), 'more')
     assert.equal(await wait, true)
   })
@@ -29,7 +29,7 @@ for (const file of ['16384/1259', '16384/99001', 'pgsql_tmp/pgsql_tmp7.0'])
 test('a write before the least time ends the wait at the end of that time', async (t) => {
   const data = madeCluster(t)
   const [early, late] = [0, 1000].map((leastMs) =>
-    untilWritten(data, { leastMs, mostMs: NEVER_MS }, signal),
+    untilWritten(data, { leastMs, mostMs: NEVER_MS, blindMs: 0 }, signal),
   )
   appendFileSync(join(data, 'base', '16384', '1259'), 'more')
   const first = await Promise.race([early?.then(() => 'early'), late?.then(() => 'late')])
@@ -38,15 +38,27 @@ test('a write before the least time ends the wait at the end of that time', asyn
 
 test("without a write, or with one to the service's own tables, the wait takes its most", async (t) => {
   const data = madeCluster(t)
-  const wait = untilWritten(data, { leastMs: 0, mostMs: 100 }, signal)
+  const wait = untilWritten(data, { leastMs: 0, mostMs: 100, blindMs: NEVER_MS }, signal)
   writeFileSync(join(data, 'base', '5', '1259'), 'rows')
   assert.equal(await wait, false)
 })
 
-test('without a cluster the wait takes its most, and an aborted signal ends it', async (t) => {
-  assert.equal(await untilWritten('/nowhere', { leastMs: 0, mostMs: 1 }, signal), false)
+test('a database that is made ends the wait', async (t) => {
+  const data = madeCluster(t)
+  const wait = untilWritten(data, { leastMs: 0, mostMs: NEVER_MS, blindMs: 0 }, signal)
+  mkdirSync(join(data, 'base', '16385'))
+  assert.equal(await wait, true)
+})
+
+test('without a cluster the wait is that of the blind, and an aborted signal ends it', async (t) => {
+  const blind = { leastMs: NEVER_MS, mostMs: NEVER_MS, blindMs: 1 }
+  assert.equal(await untilWritten('/nowhere', blind, signal), false)
   const ending = new AbortController()
-  const wait = untilWritten(madeCluster(t), { leastMs: 0, mostMs: NEVER_MS }, ending.signal)
+  const wait = untilWritten(
+    madeCluster(t),
+    { leastMs: 0, mostMs: NEVER_MS, blindMs: 0 },
+    ending.signal,
+  )
   ending.abort()
   await assert.rejects(wait, { name: 'AbortError' })
 })
