@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { chosenSeeds } from './seeds.ts'
+import { chosenSeeds, plantedSeeds } from './seeds.ts'
 
 test('chosenSeeds() takes one seed, a range, and without either the usual ones', () => {
   assert.deepEqual(chosenSeeds(40, {}), { first: 1, count: 40, isOne: false })
@@ -13,4 +13,9 @@ test('chosenSeeds() takes one seed, a range, and without either the usual ones',
   })
   for (const text of ['', 'a', '5-2', '1-2-3', '-4'])
     assert.throws(() => chosenSeeds(40, { ERGON_SEEDS: text }), TypeError, text)
+})
+
+test('a planted fault has its known seed first, and each of the others once', () => {
+  assert.deepEqual(plantedSeeds(3, 4), [3, 1, 2, 4])
+  assert.deepEqual(plantedSeeds(9, 2), [9, 1, 2])
 })

@@ -20,3 +20,12 @@ export function chosenSeeds(usual: number, env: NodeJS.ProcessEnv = process.env)
     throw new TypeError(`ERGON_SEEDS is a range of integers such as 1-2500: ${text}`)
   return { first, count: last - first + 1, isOne }
 }
+
+/**
+ * The seeds of a planted fault: first the one that has turned it red before, and where histories have changed since then,
+ * the others from 1 to `most`.
+ */
+export function plantedSeeds(known: number, most: number): readonly number[] {
+  const all = Array.from({ length: most }, (_, nth) => nth + 1)
+  return [known, ...all.filter((seed) => seed !== known)]
+}

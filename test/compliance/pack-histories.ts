@@ -10,9 +10,11 @@ import { simulatePacks } from './simulate.ts'
 export type PackRun = {
   /** The URL of the server's schema `public`. */
   readonly url: string
-  readonly first: number
-  readonly count: number
-  readonly plants: readonly (PackPlant | undefined)[]
+  readonly histories: readonly PackHistories[]
+}
+export type PackHistories = {
+  readonly plant?: PackPlant
+  readonly seeds: readonly number[]
 }
 export type PackRunResult = {
   readonly plant: PackPlant | undefined
@@ -26,7 +28,7 @@ export type PackRunResult = {
 /** Histories in one state, whose log grows with each of them. */
 const HISTORIES_EACH = 50
 
-/** Simulates the seeds for each plant until one is red; rejects with what a simulation throws. */
+/** Simulates the seeds of each in their order until one is red; rejects with what a simulation throws. */
 export async function runPackHistories(run: PackRun): Promise<readonly PackRunResult[]> {
   const worker = new Worker(new URL(import.meta.url), { workerData: run })
   const [results] = (await once(worker, 'message')) as [readonly PackRunResult[]]
@@ -34,13 +36,12 @@ export async function runPackHistories(run: PackRun): Promise<readonly PackRunRe
   return results
 }
 
-async function simulateAll(run: PackRun, plant: PackPlant | undefined): Promise<PackRunResult> {
+async function simulateAll(url: string, { plant, seeds }: PackHistories): Promise<PackRunResult> {
   const sums = { packs: 0, made: 0, kills: 0 }
-  const end = run.first + run.count
-  for (let first = run.first; first < end; first += HISTORIES_EACH) {
-    await using state = await openLedgerState((schema) => urlOf(run.url, schema), 1)
+  for (let first = 0; first < seeds.length; first += HISTORIES_EACH) {
+    await using state = await openLedgerState((schema) => urlOf(url, schema), 1)
     const log = await openSealedLog(state)
-    for (let seed = first; seed < Math.min(first + HISTORIES_EACH, end); seed++) {
+    for (const seed of seeds.slice(first, first + HISTORIES_EACH)) {
       const { faults, packs, made, kills } = await simulatePacks({ state, log }, seed, plant)
       sums.packs += packs
       sums.made += made
@@ -58,8 +59,8 @@ function urlOf(url: string, schema: string): string {
 }
 
 if (!isMainThread) {
-  const run = workerData as PackRun
+  const { url, histories } = workerData as PackRun
   const results: PackRunResult[] = []
-  for (const plant of run.plants) results.push(await simulateAll(run, plant))
+  for (const each of histories) results.push(await simulateAll(url, each))
   parentPort?.postMessage(results)
 }

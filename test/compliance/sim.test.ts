@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { openTestUrl, whyNoState, type TestUrl } from '#postgres/testing-url.ts'
-import { chosenSeeds } from '../seeds.ts'
+import { chosenSeeds, plantedSeeds } from '../seeds.ts'
 import { runPackHistories } from './pack-histories.ts'
-import { PACK_PLANTS } from './pack-plants.ts'
+import { PACK_PLANTS, type PackPlant } from './pack-plants.ts'
 
 const { first: FIRST, count: COUNT } = chosenSeeds(10)
 const PLANTED_SEEDS_MAX = 60
@@ -22,8 +22,8 @@ test(
   `packs are made once and agree with the ledger, after ${COUNT} histories of faults`,
   OPTIONS,
   async (t) => {
-    const run = { url: server.of('public'), first: FIRST, count: COUNT, plants: [undefined] }
-    const [found] = await runPackHistories(run)
+    const seeds = Array.from({ length: COUNT }, (_, nth) => FIRST + nth)
+    const [found] = await runPackHistories({ url: server.of('public'), histories: [{ seeds }] })
     const again = `ERGON_SEED=${found?.red?.seed} npm test -- test/compliance/sim.test.ts`
     assert.deepEqual(found?.red?.faults ?? [], [], again)
     t.diagnostic(`${found?.packs} packs, ${found?.made} kept to the end, ${found?.kills} kills`)
@@ -31,9 +31,11 @@ test(
 )
 
 test('planted faults turn it red', OPTIONS, async (t) => {
-  const url = server.of('public')
-  const run = { url, first: 1, count: PLANTED_SEEDS_MAX, plants: PACK_PLANTS }
-  for (const { plant, red } of await runPackHistories(run)) {
+  const histories = Object.entries(PACK_PLANTS).map(([plant, known]) => ({
+    plant: plant as PackPlant,
+    seeds: plantedSeeds(known, PLANTED_SEEDS_MAX),
+  }))
+  for (const { plant, red } of await runPackHistories({ url: server.of('public'), histories })) {
     assert.ok(red !== undefined, `${plant}: ${PLANTED_SEEDS_MAX} seeds stay green`)
     t.diagnostic(`${plant}: seed ${red.seed}: ${red.faults[0]}`)
   }
