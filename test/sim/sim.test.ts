@@ -4,8 +4,8 @@ import { chosenSeeds } from '../seeds.ts'
 import { PLANTS } from './faults.ts'
 import { runHistories } from './histories.ts'
 
-// The plant that is met most seldom is found at seed 84.
-const { first, count, isOne } = chosenSeeds(250)
+// The plant that is met most seldom is found at seed 3.
+const { first, count, isOne } = chosenSeeds(120)
 const PLANTED_SEEDS_MAX = 120
 
 test(`money and receipts survive ${count} histories of faults`, async (t) => {
