@@ -78,12 +78,20 @@ export interface RunningWorkload extends Instance {
 
 export type VolumesOf = Pick<WorkloadSpec, 'id' | 'volumes'>
 
+/** How volumes wait for others: for room of the disk, and for the checks of other volumes. */
+export type VolumesWait = {
+  /** Ends a wait. The work on a file goes on. */
+  readonly signal: AbortSignal
+  /** Called with a word of VOLUMES_WAIT when a wait is longer than a moment. */
+  readonly waits: (what: string) => void
+}
+
 /** Volumes where the driver has them. */
 export interface WorkloadVolumes {
   /** Throws workload_failed where the disk has no room for the absent ones. */
   assertRoom(spec: VolumesOf): Promise<void>
-  /** Makes and grows those of an instance, which is not running. Throws as assertRoom. */
-  open(spec: VolumesOf): Promise<unknown>
+  /** Makes and grows those of an instance, which is not running. Throws as assertRoom, and the reason of the signal. */
+  open(spec: VolumesOf, wait: VolumesWait): Promise<unknown>
   /** Those whose files are not there in their sizes, with the bytes that each file has: 0 where there is none. */
   lacking(spec: VolumesOf): Promise<ReadonlyMap<string, number>>
   /** Removes those of a workload but these. */
@@ -107,7 +115,7 @@ export interface WorkloadDriver {
   /** True where the image is there already. */
   has(image: PulledImageName): boolean
   /** Starts an instance; resolves before it is ready. Rejects where its account cannot pay, or its budget is used up. */
-  start(spec: WorkloadSpec, events: WorkloadEvents): Promise<RunningWorkload>
+  start(spec: WorkloadSpec, events: WorkloadEvents, wait: VolumesWait): Promise<RunningWorkload>
   /** The bytes that the files of an image take of the disk; 0 where it is not there. */
   bytesOf(image: PulledImageName, signal: AbortSignal): Promise<number>
   /** Begins to remove images but those of the words, which are asked for when no earlier removal goes on. */

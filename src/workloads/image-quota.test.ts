@@ -242,8 +242,8 @@ test(
     const sized = sizedDriver(running, { one: 400, two: 400, three: 500, small: 50 })
     const driver: WorkloadDriver = {
       ...sized.driver,
-      async start(spec, events) {
-        const started = await sized.driver.start(spec, events)
+      async start(...given) {
+        const started = await sized.driver.start(...given)
         return {
           ...started,
           async end(cause) {

@@ -17,9 +17,9 @@ export function createCellDriver(
     bytesOf: images.bytesOf,
     prune: images.prune,
     volumes,
-    async start(spec, events) {
+    async start(spec, events, wait) {
       const { config, name, port } = spec
-      const mounted = await volumes.open(spec)
+      const mounted = await volumes.open(spec, wait)
       assertVolumePaths(mounted, images.rootOf(spec))
       const kind: InstanceKind = (outlet) => ({
         argv: argvOf(spec),

@@ -3,8 +3,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fault } from '#contract/errors.ts'
+import { VOLUMES_WAIT } from '#contract/resources/passing-reasons.ts'
 import { openLedgerState } from '#ledger/test-state.fixture.ts'
 import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
+import { NotWanted } from '#resources/instances.ts'
+import { NotYet } from '#resources/reconciler.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { WorkloadDriver } from './driver.ts'
 import { ACCOUNT, driverOf, signal, workloadsOn } from './workloads.fixture.ts'
@@ -123,8 +126,8 @@ test(
     const plain = driverOf(running)
     const driver: WorkloadDriver = {
       ...plain,
-      async start(spec, events) {
-        const instance = await plain.start(spec, events)
+      async start(spec, ...given) {
+        const instance = await plain.start(spec, ...given)
         seen.push([...running])
         const ready = async () => {
           await pause(50)
@@ -168,10 +171,10 @@ test(
     const driver: WorkloadDriver = {
       ...plain,
       volumes: { ...plain.volumes, assertRoom, open: assertRoom },
-      async start(spec, events) {
+      async start(spec, ...given) {
         await assertRoom(spec)
         starts.push(spec.version)
-        return await plain.start(spec, events)
+        return await plain.start(spec, ...given)
       },
     }
     const { workloads, deployed, deploy } = await workloadsOn(state, { running, driver })
@@ -206,3 +209,67 @@ test(
     workloads.close()
   },
 )
+
+test(
+  'a start that waits for room of the disk says so, ends with the wish or its time, and is tried again',
+  { skip: whyNoState() },
+  async () => {
+    await using url = await openTestUrl()
+    await using state = await openLedgerState(url.of, 2)
+    const lines: string[] = []
+    const plain = driverOf([])
+    let held = Promise.withResolvers<void>()
+    const driver: WorkloadDriver = {
+      ...plain,
+      volumes: {
+        ...plain.volumes,
+        async open(_, { signal: ending, waits }) {
+          waits(VOLUMES_WAIT.room)
+          await Promise.race([held.promise, rejectsAt(ending)])
+        },
+      },
+    }
+    const { workloads, deployed } = await workloadsOn(state, {
+      running: [],
+      driver,
+      line: ({ text }) => void lines.push(text),
+      readyMs: 4000,
+    })
+    const volumes = { volumes: [{ name: 'data', path: '/data', size_bytes: 1 }] }
+    const id = await deployed('one', 'web', { ...volumes, deletable_volumes: [] })
+    const web = { id, account: ACCOUNT, name: 'web' }
+    const reasonOf = async () =>
+      (await state.query<{ reason: string | null }>('select reason from resources')).rows[0]?.reason
+    const deploy = (wish: AbortSignal) =>
+      workloads.deploy(web, wish, () => undefined).then(
+        () => 'deployed',
+        (error: unknown) => error,
+      )
+    const wish = new AbortController()
+    const suspended = deploy(wish.signal)
+    for (let nth = 0; (await reasonOf()) === null && nth < 500; nth++) await pause(10)
+    assert.equal(await reasonOf(), VOLUMES_WAIT.room)
+    assert.deepEqual(lines, [`An instance does not start yet: ${VOLUMES_WAIT.room}`])
+    wish.abort(new NotWanted('suspended'))
+    assert.ok((await suspended) instanceof NotWanted)
+    const why = `Could not start the workload in 4 s: ${VOLUMES_WAIT.room}`
+    const outcome = await deploy(signal)
+    assert.ok(outcome instanceof NotYet)
+    assert.deepEqual([outcome.message, lines.at(-1), await reasonOf()], [why, why, VOLUMES_WAIT.room])
+    held.resolve()
+    assert.deepEqual([await deploy(signal), await reasonOf()], ['deployed', null])
+    await state.query("update resources set actual = 'deployed', reached_revision = revision")
+    await workloads.stop(id, 'idle')
+    held = Promise.withResolvers()
+    const busy = { code: 'workload_busy', message: why }
+    await assert.rejects(workloads.use(web, signal, 1), busy)
+    assert.equal(await reasonOf(), null, 'a wake is no change')
+    const closing = workloads.use(web, signal, 1).catch((error: unknown) => error)
+    await pause(100)
+    workloads.close()
+    assert.ok((await closing) instanceof NotWanted)
+  },
+)
+
+const rejectsAt = (ending: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => ending.addEventListener('abort', () => reject(ending.reason)))

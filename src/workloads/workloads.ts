@@ -4,6 +4,7 @@ import { systemClock } from '#base/clock.ts'
 import { ErgonError, messageOf } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import type { SleepCause } from '#contract/resources/intervals.ts'
+import { VOLUMES_WAIT } from '#contract/resources/passing-reasons.ts'
 import { PULLS_MAX } from '#contract/workloads/workload-limits.ts'
 import { createInstances, NotWanted } from '#resources/instances.ts'
 import { NotYet } from '#resources/reconciler.ts'
@@ -11,7 +12,7 @@ import type { Resource } from '#resources/resource.ts'
 import { createTrials, type Trials } from '#resources/trials.ts'
 import { deployWanted, liveOf, countInstances, orNone, type DeployParts } from './deploy-version.ts'
 import { createCrashes } from './crashes.ts'
-import type { RunningWorkload } from './driver.ts'
+import type { RunningWorkload, VolumesWait, WorkloadEvents } from './driver.ts'
 import { createKeptInstances } from './keep-running.ts'
 import { sourceOf } from './log-source.ts'
 import {
@@ -65,8 +66,10 @@ export type WorkloadsDeps = Omit<DeployParts, OwnParts> & {
 const READY_MORE_MS = 10_000
 /** Those beyond the first are given up after a calm time, and stay a little for an ingress that starts again. */
 const FURTHER_IDLE_MS = 10_000
-/** In the refusal of a wake whose image cannot be pulled now. */
-const PULL_REST_S = 15
+/** In the refusal of a wake that others hold up. */
+const NOT_YET_S = 15
+const PULL_RESTS =
+  'Could not start the workload: its image is not on the node, and pulls of its account rest after failures'
 
 export function createWorkloads(deps: WorkloadsDeps): Workloads {
   const { state, log, readyMs } = deps
@@ -116,8 +119,15 @@ export function createWorkloads(deps: WorkloadsDeps): Workloads {
           orNone(error)
           return useLive(parts, ...asked)
         })
-        .catch(orPullRests),
-    deploy: (resource, signal, aside) => deployWanted(parts, resource, { signal, aside }),
+        .catch(orBusy),
+    async deploy(resource, signal, aside) {
+      // The change that nobody wants waits for its starts, and the next change for it.
+      const unwanted = () => starts.end(resource.id)
+      signal.addEventListener('abort', unwanted, { once: true })
+      return await deployWanted(parts, resource, { signal, aside }).finally(() =>
+        signal.removeEventListener('abort', unwanted),
+      )
+    },
     stop,
     async remove(id) {
       await stop(id, 'change')
@@ -137,6 +147,7 @@ export function createWorkloads(deps: WorkloadsDeps): Workloads {
     close() {
       scaled.close()
       instances.close()
+      starts.endAll()
     },
   }
 }
@@ -160,16 +171,18 @@ const createTurns = ({ pulls = createTrials({ most: PULLS_MAX.node }) }) => ({
 /** The starts of workloads: what they wait for ends with the wish for the workload. */
 function createStarts() {
   const endings = new Map<string, AbortController>()
+  const end = (id: string): void => {
+    endings.get(id)?.abort(new NotWanted(`Not wanted any more: ${id}`))
+    endings.delete(id)
+  }
   return {
     signalOf(id: string): AbortSignal {
       const ending = endings.get(id) ?? new AbortController()
       endings.set(id, ending)
       return ending.signal
     },
-    end(id: string): void {
-      endings.get(id)?.abort(new NotWanted(`Not wanted any more: ${id}`))
-      endings.delete(id)
-    },
+    end,
+    endAll: () => [...endings.keys()].forEach(end),
   }
 }
 
@@ -185,14 +198,15 @@ async function start(
   // Before its image is pulled for nothing. openVolumes() looks again: the version may be replaced meanwhile.
   if (mountedVolumes(row.volumes).length > 0 && !row.isLive && !row.isWanted)
     throw new NotWanted(`Another version has its volumes: ${id}`)
-  const ending = AbortSignal.any([signal, AbortSignal.timeout(deps.readyMs)])
+  const late = AbortSignal.timeout(deps.readyMs)
+  const ending = AbortSignal.any([signal, late])
   const source = sourceOf({ version, instance })
   const tell = (text: string) => line({ resource: id, source, level: 'service', text, isOwn: true })
   const toldPull = () =>
     pulledOf(deps, row, ending).catch((error: unknown) => {
-      const why = error instanceof NotYet ? pullRests() : error
-      if (why instanceof ErgonError) tell(why.message)
-      throw error
+      const why = error instanceof NotYet ? new NotYet(PULL_RESTS) : error
+      if (why instanceof ErgonError || why instanceof NotYet) tell(why.message)
+      throw why
     })
   const pulled = knownOf(driver, row) ?? (await toldPull())
   const spec = workloadSpecOf(row, { ...pulled, instance }, environmentKey)
@@ -202,26 +216,35 @@ async function start(
     tell(messageOf(error))
     throw error
   }
-  const volumes = await openVolumes(deps, spec)
-  return await driver.start(
-    { ...spec, volumes },
-    {
-      line: (level, text) => line({ resource: id, source, level, text }),
-      ended(end) {
-        tell(`An instance has ended: ${end.words}`)
-        crashes.add({ id, version, instance }, end)
-      },
+  let what: string = VOLUMES_WAIT.room
+  const wait: VolumesWait = {
+    signal: ending,
+    waits(now) {
+      what = now
+      tell(`An instance does not start yet: ${what}`)
     },
-  )
+  }
+  const events: WorkloadEvents = {
+    line: (level, text) => line({ resource: id, source, level, text }),
+    ended(end) {
+      tell(`An instance has ended: ${end.words}`)
+      crashes.add({ id, version, instance }, end)
+    },
+  }
+  try {
+    const volumes = await openVolumes(deps, spec, wait)
+    return await driver.start({ ...spec, volumes }, events, wait)
+  } catch (error) {
+    if (error !== late.reason) throw error
+    const why = `Could not start the workload in ${deps.readyMs / 1000} s: ${what}`
+    tell(why)
+    throw new NotYet(why)
+  }
 }
 
-function orPullRests(error: unknown): never {
-  throw error instanceof NotYet ? pullRests() : error
+/** Requests come again. A version is tried again: it has not failed. */
+function orBusy(error: unknown): never {
+  throw error instanceof NotYet
+    ? fault('workload_busy', error.message, { retryAfterS: NOT_YET_S })
+    : error
 }
-
-const pullRests = () =>
-  fault(
-    'workload_busy',
-    'Could not start the workload: its image is not on the node, and pulls of its account rest after failures',
-    { retryAfterS: PULL_REST_S },
-  )

@@ -2,7 +2,7 @@
 //   node driver-agent.ts '{"place":{…},"image":"oci:…","mark":"…","dieAfterMs":7}'
 import { createLogger } from '#base/log.ts'
 import { systemClock } from '#base/clock.ts'
-import { LEFT_VOLUME, openDriver, specOf, type DriverPlace } from './open-driver.ts'
+import { LEFT_VOLUME, NO_WAIT, openDriver, specOf, type DriverPlace } from './open-driver.ts'
 
 export type DriverAgent = {
   readonly place: DriverPlace
@@ -24,6 +24,7 @@ if (dieAfterMs !== undefined) setTimeout(() => process.kill(process.pid, 'SIGKIL
 const instance = await driver.start(
   { ...spec, command: ['/usr/bin/perl', '/app/server.pl', mark], volumes: [LEFT_VOLUME] },
   { line: () => undefined, ended: () => undefined },
+  NO_WAIT,
 )
 await instance.ready(new AbortController().signal)
 process.stdout.write('ready\n')

@@ -19,6 +19,7 @@ import type {
   RunningWorkload,
   WorkloadDriver,
   WorkloadEnd,
+  WorkloadEvents,
   WorkloadSpec,
 } from '#workloads/driver.ts'
 import type { DriverAgent } from './driver-agent.ts'
@@ -27,6 +28,7 @@ import { writeServerImage } from './image.ts'
 import { isAttached, relayOf } from './instance-traces.ts'
 import {
   LEFT_VOLUME,
+  NO_WAIT,
   openDriver,
   specOf,
   type DriverName,
@@ -96,10 +98,11 @@ export function driverContract({ name, on, skip, engine: startEngine }: Contract
       const spec = { ...base, id: `wl_t${++count}`, ...more }
       const lines: string[] = []
       const ends: WorkloadEnd[] = []
-      const running = await by.start(spec, {
+      const events: WorkloadEvents = {
         line: (stream, text) => void lines.push(`${stream}: ${text}`),
         ended: (end) => void ends.push(end),
-      })
+      }
+      const running = await by.start(spec, events, NO_WAIT)
       const cell = cells.list().find((one) => one.spec.name === workloadCellOf(spec))
       assert.ok(cell)
       return Object.assign(running, { cell, lines, ends })
@@ -370,7 +373,8 @@ export function driverContract({ name, on, skip, engine: startEngine }: Contract
       const next = await openDriver(own)
       assert.equal(engine?.tool('ps', '--all', '--quiet').trim() ?? '', '')
       const spec = { ...(await specOf(next.driver, image)), volumes: [LEFT_VOLUME] }
-      const one = await next.driver.start(spec, { line: () => undefined, ended: () => undefined })
+      const events = { line: () => undefined, ended: () => undefined }
+      const one = await next.driver.start(spec, events, NO_WAIT)
       await one.ready(signal)
       assert.equal((await ask(one)).status, 200)
       assert.equal((await ask(one, '/keep/it')).text, 'kept it')

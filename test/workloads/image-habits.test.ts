@@ -14,7 +14,7 @@ import { makeImageRoot } from '#cells/testing/image-root.ts'
 import { writeLayout } from '#images/testing.ts'
 import type { WorkloadDriver, WorkloadSpec } from '#workloads/driver.ts'
 import { writeServerImage } from './image.ts'
-import { openDriver, specOf, type DriverName } from './open-driver.ts'
+import { NO_WAIT, openDriver, specOf, type DriverName } from './open-driver.ts'
 import { noEngine, startPodman, type TestEngine } from './podman.ts'
 
 const NGINX = '/usr/sbin/nginx'
@@ -73,6 +73,7 @@ function habits(name: DriverName): void {
     const running = await driver.start(
       { ...spec, id: `wl_${tag}`, port: spec.config.ports[0] ?? 0, ...more },
       { line: (stream, text) => void lines.push(`${stream}: ${text}`), ended: () => undefined },
+      NO_WAIT,
     )
     await running.ready(signal)
     return { running, lines }

@@ -10,7 +10,7 @@ import { callUnix } from '#base/unix-client.ts'
 import { place } from '#cells/testing/harness.ts'
 import { makeImageRoot } from '#cells/testing/image-root.ts'
 import { writeLayout } from '#images/testing.ts'
-import { openDriver, specOf } from './open-driver.ts'
+import { NO_WAIT, openDriver, specOf } from './open-driver.ts'
 
 const NGINX = '/usr/sbin/nginx'
 const TEMPORARY = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
@@ -50,6 +50,7 @@ test(
       const running = await driver.start(
         { ...(await specOf(driver, `oci:${folder}/${tag}:v1`)), id: `wl_${tag.replace('-', '')}` },
         { line: (stream, text) => void lines.push(`${stream}: ${text}`), ended: () => undefined },
+        NO_WAIT,
       )
       await running.ready(AbortSignal.timeout(60_000))
       const { status, text } = await callUnix({

@@ -34,6 +34,9 @@ const INSTALLATION = 'test'
 /** The volume of the instance of an agent that tests kill. */
 export const LEFT_VOLUME = { id: 'vol_left', name: 'data', path: '/data', bytes: 16_000_000 }
 
+/** Nobody else has volumes here. */
+export const NO_WAIT = { signal: new AbortController().signal, waits: () => undefined }
+
 /** A driver on cells of its own, or on those of another driver. */
 export async function openDriver(given: DriverPlace, others?: Cells): Promise<OpenedDriver> {
   const { where, imageFolder, outlet, engine: socket = '', readyMs = READY_MS } = given

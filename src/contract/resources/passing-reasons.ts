@@ -7,7 +7,17 @@ export const TRIED_AGAIN = 'the last change failed; it is tried again every 15 s
 /** Of a resource whose state is not yet what its account wants. */
 export const CHANGE_UNDER_WAY = 'a change is under way'
 
-export const PASSING_REASONS: ReadonlySet<string> = new Set([CHANGE_UNDER_WAY, TRIED_AGAIN])
+/** Others that the volumes of a workload wait for. */
+export const VOLUMES_WAIT = {
+  room: 'it waits for room of the disk, which other work reserves now',
+  checks: 'it waits for the checks of other volumes',
+} as const
+
+export const PASSING_REASONS: ReadonlySet<string> = new Set([
+  CHANGE_UNDER_WAY,
+  TRIED_AGAIN,
+  ...Object.values(VOLUMES_WAIT),
+])
 
 /** The reason of a resource that the service holds suspended. */
 export const HELD_WORDS = {

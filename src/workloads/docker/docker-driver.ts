@@ -45,8 +45,8 @@ export function createDockerDriver(
       await images.prune(keep)
     },
     volumes,
-    async start(spec, events) {
-      const mounted = await volumes.open(spec)
+    async start(spec, events, wait) {
+      const mounted = await volumes.open(spec, wait)
       assertVolumePaths(mounted, rootOf(spec))
       const kind: InstanceKind = (outlet) => ({
         argv: argvOf(spec),

@@ -26,6 +26,8 @@ const MIB = 1_048_576
 const DISK_MIB = 200
 const VOLUME_BYTES = 100 * MIB
 const WAIT_MS = 20_000
+/** Nobody ends these waits. */
+const WAIT = { signal: new AbortController().signal, waits: () => undefined }
 
 /** A disk of its own in memory; undefined where nothing may be mounted. */
 function smallDisk(t: TestContext): string | undefined {
@@ -136,7 +138,7 @@ test('the room of volumes that are gone is given back', async (t) => {
   const keeping = volumes.keepRoom(ending.signal)
   const volume = { id: 'vol_a', name: 'data', path: '/data', bytes: VOLUME_BYTES }
   try {
-    await volumes.open({ id: 'wl_a', volumes: [volume] })
+    await volumes.open({ id: 'wl_a', volumes: [volume] }, WAIT)
     await until(() => (bavail - statfsSync(disk).bavail) * 4096 >= VOLUME_BYTES - MIB)
     await volumes.keep('wl_a', new Set())
     await until(() => (bavail - statfsSync(disk).bavail) * 4096 < MIB)
@@ -186,10 +188,13 @@ test('a volume is promised no room that a restore has found free, and has its ow
     grow: async () => undefined,
   })
   const open = (id: string) =>
-    volumes.open({
-      id: `wl_${id}`,
-      volumes: [{ id: `vol_${id}`, name: 'data', path: '/data', bytes: VOLUME_BYTES }],
-    })
+    volumes.open(
+      {
+        id: `wl_${id}`,
+        volumes: [{ id: `vol_${id}`, name: 'data', path: '/data', bytes: VOLUME_BYTES }],
+      },
+      WAIT,
+    )
   const before = room()
   await open('a')
   assert.ok(leftBytes !== undefined && leftBytes <= before - VOLUME_BYTES + MIB, `${leftBytes}`)

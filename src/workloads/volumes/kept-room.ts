@@ -19,16 +19,15 @@ export interface KeptRoom {
   /**
    * Makes a promise and keeps its room, before another work finds that free. `make` checks the room and returns the bytes of
    * all promises; it throws where the room is too small. Where the file system keeps no blocks, the promise alone counts.
+   * Waits for others that reserve room until the signal.
    */
-  promise(make: () => Promise<number>): Promise<void>
+  promise(make: () => Promise<number>, signal: AbortSignal): Promise<void>
   close(): Promise<void>
 }
 
 const NAME = '.room'
 /** Less is not worth a call. */
 const STEP_BYTES = 1_048_576
-/** Others hold the lock while they take blocks. */
-const LOCK_MS_MAX = 120_000
 
 /**
  * The folder is that of the volumes, and the lock that of room-lock.ts. Rejects where the file system keeps no blocks for a
@@ -73,8 +72,8 @@ export function createKeptRoom(folder: string, lock: string): KeptRoom {
       await using _ = held
       return await size(Math.max(heldBytes, await wantedOf(bytes)))
     },
-    async promise(make) {
-      await using _ = await lockFile(lock, AbortSignal.timeout(LOCK_MS_MAX), { read: true })
+    async promise(make, signal) {
+      await using _ = await lockFile(lock, signal, { read: true })
       isPromising = true
       try {
         await shrinking

@@ -5,7 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import { lockFile } from '#base/lock.ts'
 import { promiseRoomOf } from '#base/tenant-room.ts'
+import { VOLUMES_WAIT } from '#contract/resources/passing-reasons.ts'
 import type { KeptRoom } from './kept-room.ts'
 import { createNodeVolumes } from './node-volumes.ts'
 import { toolMsOf } from './volume-images.ts'
@@ -13,6 +15,8 @@ import { toolMsOf } from './volume-images.ts'
 // More than a disk has.
 const BYTES = 4096 * 1e9
 const NO_LOCK = '/nowhere'
+/** Nobody ends these waits. */
+const WAIT = { signal: new AbortController().signal, waits: () => undefined }
 /** Room is promised here, and its blocks are not taken. */
 const NOTHING_KEPT: KeptRoom = {
   bytes: 0,
@@ -65,15 +69,15 @@ test('a slow check of a volume holds up neither others nor the room that it was 
     mkdirSync(join(folder, 'wl_a'))
     for (const id of large) writeFileSync(join(folder, 'wl_a', `${id}.img`), '')
     const share = Math.floor(promiseRoomOf(statfsSync(folder)) / 8)
-    const growths = large.map((id) => open({ id: 'wl_a', volumes: [volume(id, share)] }))
-    const again = open({ id: 'wl_a', volumes: [volume('vol_a', share)] })
+    const growths = large.map((id) => open({ id: 'wl_a', volumes: [volume(id, share)] }, WAIT))
+    const again = open({ id: 'wl_a', volumes: [volume('vol_a', share)] }, WAIT)
     for (let nth = 0; begun.length < 4 && nth < 1000; nth++) await pause(5)
-    const small = open({ id: 'wl_b', volumes: [volume('vol_f', 16_000_000)] })
+    const small = open({ id: 'wl_b', volumes: [volume('vol_f', 16_000_000)] }, WAIT)
     await Promise.race([small, pause(5000)])
     // Which of them is the fifth depends on the disk.
     const growing = begun.filter((one) => one.startsWith('grow')).length
     assert.deepEqual([growing, begun.at(-1)], [4, 'make vol_f'])
-    const more = open({ id: 'wl_b', volumes: [volume('vol_g', 4 * share)] })
+    const more = open({ id: 'wl_b', volumes: [volume('vol_g', 4 * share)] }, WAIT)
     await assert.rejects(Promise.race([more, pause(5000)]), { code: 'workload_failed' })
     goOn.resolve()
     await Promise.all([...growths, again, small])
@@ -94,12 +98,69 @@ test('a promise whose room could not be kept takes no room of later volumes', as
     const makers = { make: async () => undefined, grow: async () => undefined }
     const { open } = createNodeVolumes(folder, NO_LOCK, makers, { ...NOTHING_KEPT, promise })
     const bytes = Math.floor(promiseRoomOf(statfsSync(folder)) * 0.6)
-    const openOne = (id: string) =>
-      open({ id: `wl_${id}`, volumes: [{ id: `vol_${id}`, name: 'data', path: '/data', bytes }] })
+    const openOne = (id: string) => {
+      const volume = { id: `vol_${id}`, name: 'data', path: '/data', bytes }
+      return open({ id: `wl_${id}`, volumes: [volume] }, WAIT)
+    }
     await assert.rejects(openOne('a'), { message: 'the disk fails' })
     isBroken = false
     await openOne('b')
   } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
+
+test('volumes that wait for room and for checks say so, and each wait ends with its signal', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ergon-waits-'))
+  const lock = join(folder, 'lock')
+  writeFileSync(lock, '')
+  const goOn = Promise.withResolvers<void>()
+  try {
+    const grow = () => goOn.promise
+    const makers = { make: async (path: string) => writeFileSync(path, ''), grow }
+    const { open } = createNodeVolumes(join(folder, 'volumes'), lock, makers)
+    const volume = (id: string, bytes = 16_000_000) => ({ id, name: 'data', path: '/data', bytes })
+    const waiting = (id: string) => {
+      const ending = new AbortController()
+      const said: string[] = []
+      const wait = { signal: ending.signal, waits: (what: string) => void said.push(what) }
+      const opened = open({ id: `wl_${id}`, volumes: [volume(`vol_${id}`)] }, wait)
+      opened.catch(() => undefined)
+      const isSaid = async () => {
+        for (let nth = 0; said.length === 0 && nth < 400; nth++) await pause(10)
+        return said
+      }
+      const ended = async () => {
+        ending.abort(new Error(`nobody wants ${id}`))
+        return await Promise.race([opened, pause(5000)]).catch((error: Error) => error.message)
+      }
+      return { opened, isSaid, ended }
+    }
+    const pull = await lockFile(lock, undefined, { read: true })
+    const [first, second, third] = [waiting('a'), waiting('b'), waiting('c')]
+    for (const one of [first, second])
+      assert.deepEqual(await one.isSaid(), [VOLUMES_WAIT.room])
+    // The second one is behind the first one, which waits for the pull.
+    assert.equal(await second.ended(), 'nobody wants b')
+    assert.equal(await first.ended(), 'nobody wants a')
+    await pull.release()
+    assert.deepEqual(await Promise.race([third.opened, pause(5000)]), [
+      { path: '/data', image: join(folder, 'volumes', 'wl_c', 'vol_c.img') },
+    ])
+    const growths = ['d', 'e', 'f', 'g', 'h'].map((id) => {
+      mkdirSync(join(folder, 'volumes', `wl_${id}`))
+      writeFileSync(join(folder, 'volumes', `wl_${id}`, `vol_${id}.img`), '')
+      return waiting(id)
+    })
+    // Which of them is the fifth depends on the disk.
+    const said = await Promise.race(growths.map((one) => one.isSaid().then(() => one)))
+    assert.deepEqual(await said.isSaid(), [VOLUMES_WAIT.checks])
+    assert.match(String(await said.ended()), /^nobody wants/)
+    goOn.resolve()
+    const others = growths.filter((one) => one !== said)
+    await Promise.all(others.map(({ opened }) => opened))
+  } finally {
+    goOn.resolve()
     rmSync(folder, { recursive: true })
   }
 })

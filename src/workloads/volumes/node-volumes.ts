@@ -5,7 +5,14 @@ import { sleep, systemClock } from '#base/clock.ts'
 import { promiseRoomOf } from '#base/tenant-room.ts'
 import type { CellVolume } from '#cells/cell.ts'
 import { fault } from '#contract/errors.ts'
-import type { VolumesOf, WorkloadVolume, WorkloadVolumes } from '#workloads/driver.ts'
+import { VOLUMES_WAIT } from '#contract/resources/passing-reasons.ts'
+import type {
+  VolumesOf,
+  VolumesWait,
+  WorkloadVolume,
+  WorkloadVolumes,
+} from '#workloads/driver.ts'
+import { createTurns } from './volume-turns.ts'
 import { createKeptRoom, type KeptRoom } from './kept-room.ts'
 import { createRoomChecks, type RoomChecks } from './room-checks.ts'
 import {
@@ -22,7 +29,7 @@ export type VolumeMakers = {
 }
 
 export interface NodeVolumes extends WorkloadVolumes {
-  open(spec: VolumesOf): Promise<readonly CellVolume[]>
+  open(spec: VolumesOf, wait: VolumesWait): Promise<readonly CellVolume[]>
   /**
    * Keeps the room that volumes are promised from all others, until the signal aborts. Rejects where the disk keeps none, and
    * may be called again.
@@ -35,6 +42,9 @@ const DISK_BLOCK_BYTES = 512
 /** Between two checks at the disk: its last tenth has what volumes write meanwhile. */
 const LOOK_MS = 250
 const BYTES_PER_MB = 1_000_000
+
+/** A wait for others is mostly shorter: nobody is told of it. */
+const TOLD_MS = 1000
 
 /** Checks of file systems at once: each reads much of the disk. */
 const GROWTHS_MAX = 4
@@ -53,9 +63,9 @@ export function createNodeVolumes(
   const checks = createRoomChecks(() => systemClock.monotonicMs())
   const openInTurn = createOpening({ folder, kept, promises, makers, checks })
   return {
-    async open({ id, volumes }) {
+    async open({ id, volumes }, wait) {
       if (volumes.length > 0) await mkdir(join(folder, id), { recursive: true, mode: 0o700 })
-      for (const volume of volumes) await openInTurn(imageOf(id, volume), volume)
+      for (const volume of volumes) await openInTurn(imageOf(id, volume), volume, wait)
       return volumes.map((volume) => ({ path: volume.path, image: imageOf(id, volume) }))
     },
     lacking: ({ id, volumes }) => lackingOf(volumes, (volume) => imageOf(id, volume)),
@@ -119,8 +129,13 @@ function createOpening({
   const promiseTurn = createTurns(1)
   const growthTurn = createTurns(GROWTHS_MAX)
   const opening = new Map<string, Promise<void>>()
-  const openImage = async (path: string, volume: WorkloadVolume): Promise<void> => {
+  const openImage = async (
+    path: string,
+    volume: WorkloadVolume,
+    wait: VolumesWait,
+  ): Promise<void> => {
     const { id, bytes } = volume
+    wait.signal.throwIfAborted()
     const image = await findImage(path)
     const moreBytes = lackingBytes(image, volume)
     if (image?.isWhole === true && moreBytes === 0) return
@@ -130,18 +145,22 @@ function createOpening({
       return promisedBytes(await filesOf(folder), promises)
     }
     try {
-      await promiseTurn(() => kept.promise(makePromise))
+      await told(wait, VOLUMES_WAIT.room, async () => {
+        using _ = await promiseTurn(wait.signal)
+        await kept.promise(makePromise, wait.signal)
+      })
       checks.changed()
-      if (image === undefined) await make(path, bytes)
-      else await growthTurn(() => grow(path, bytes))
+      if (image === undefined) return await make(path, bytes)
+      using _ = await told(wait, VOLUMES_WAIT.checks, () => growthTurn(wait.signal))
+      await grow(path, bytes)
     } finally {
       promises.delete(id)
       checks.changed()
     }
   }
-  return (path: string, volume: WorkloadVolume): Promise<void> => {
+  return (path: string, volume: WorkloadVolume, wait: VolumesWait): Promise<void> => {
     const { id } = volume
-    const done = (opening.get(id) ?? Promise.resolve()).then(() => openImage(path, volume))
+    const done = (opening.get(id) ?? Promise.resolve()).then(() => openImage(path, volume, wait))
     const settled = () => void (opening.get(id) === turn && opening.delete(id))
     const turn = done.then(settled, settled)
     opening.set(id, turn)
@@ -149,21 +168,13 @@ function createOpening({
   }
 }
 
-/** Does so many at once; further ones wait, the first of them first. */
-function createTurns(most: number) {
-  const waiting: (() => void)[] = []
-  let running = 0
-  return async (work: () => Promise<void>): Promise<void> => {
-    if (running < most) running++
-    else await new Promise<void>((begin) => waiting.push(begin))
-    try {
-      await work()
-    } finally {
-      const next = waiting.shift()
-      if (next === undefined) running--
-      else next()
-    }
-  }
+async function told<T>(
+  { waits }: VolumesWait,
+  what: string,
+  wait: () => Promise<T>,
+): Promise<T> {
+  const timer = setTimeout(() => waits(what), TOLD_MS)
+  return await wait().finally(() => clearTimeout(timer))
 }
 
 const lackingBytes = (image: VolumeImage | undefined, { bytes }: WorkloadVolume): number =>

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { WorkloadReply } from '#contract/workloads/workload-replies.ts'
+import { quiet } from '#postgres/testing.ts'
 import { whyNoState } from '#postgres/testing-url.ts'
 import { NotWanted } from '#resources/instances.ts'
 import { mountedVolumes, readWorkloadVersion } from '#workloads/read-version.ts'
@@ -104,8 +105,9 @@ test(
       })
       const volumes = { open: work, lacking: async () => new Map(lacking) } as never
       return await openVolumes(
-        { state: world.state, driver: { volumes } },
+        { state: world.state, driver: { volumes }, log: quiet },
         { id, version, volumes: mountedVolumes(row.volumes) },
+        { signal: new AbortController().signal, waits: () => undefined },
       )
     }
     const noted = async () =>

@@ -1,10 +1,22 @@
 // The volumes that the state has, and those that the node has.
+import { messageOf } from '#base/errors.ts'
+import type { Logger } from '#base/log.ts'
+import { VOLUMES_WAIT } from '#contract/resources/passing-reasons.ts'
 import { NotWanted } from '#resources/instances.ts'
 import type { Queryable } from '#state/connect.ts'
-import type { WorkloadDriver, WorkloadSpec, WorkloadVolume } from '#workloads/driver.ts'
+import type {
+  VolumesWait,
+  WorkloadDriver,
+  WorkloadSpec,
+  WorkloadVolume,
+} from '#workloads/driver.ts'
 import { wholeBlocks } from './volume-images.ts'
 
 type Deps = { readonly state: Queryable; readonly driver: Pick<WorkloadDriver, 'volumes'> }
+
+/** The reason of a workload that is being changed; null takes a wait away. */
+const NOTE_WAIT = `update resources set reason = $2
+  where id = $1 and (actual <> wanted or reached_revision < revision) and (reason is null or reason = any ($3))`
 
 /** Removes the volumes of a workload that its account has dropped. */
 export async function keepVolumes({ state, driver }: Deps, workload: string): Promise<void> {
@@ -28,11 +40,13 @@ type HeldVolume = { readonly id: string; readonly before: number; readonly bytes
 /**
  * Makes and grows those of a version before it starts. Their sizes are of the account's quota before a file is touched, and
  * those of files that could not be made or grown are given back. Returns the volumes as they are now. Throws NotWanted for a
- * version that is neither wanted nor live, and as `driver.volumes.open`.
+ * version that is neither wanted nor live, and as `driver.volumes.open`. A wait is the reason of the workload while a change is
+ * under way.
  */
 export async function openVolumes(
-  { state, driver }: Deps,
+  { state, driver, log }: Deps & { readonly log: Logger },
   { id, version, volumes: named }: Pick<WorkloadSpec, 'id' | 'version' | 'volumes'>,
+  wait: VolumesWait,
 ): Promise<readonly WorkloadVolume[]> {
   if (named.length === 0) return named
   const { rows } = await state.query<{ held: readonly HeldVolume[] | null }>(
@@ -44,8 +58,19 @@ export async function openVolumes(
   // Another growth may have failed or ended since the version was read.
   const bytesOf = new Map(held.map((one) => [one.id, one.bytes]))
   const volumes = named.map((one) => ({ ...one, bytes: bytesOf.get(one.id) ?? one.bytes }))
+  let noted: Promise<void> | undefined
+  const note = async (what: string | null) => {
+    await state
+      .query(NOTE_WAIT, [id, what, Object.values(VOLUMES_WAIT)])
+      .catch((error: unknown) => log.debug('A wait is not told', { error: messageOf(error) }))
+  }
+  const waits = (what: string) => {
+    wait.waits(what)
+    noted = note(what)
+  }
   try {
-    await driver.volumes.open({ id, volumes })
+    await driver.volumes.open({ id, volumes }, { ...wait, waits })
+    await noted?.then(() => note(null))
   } catch (error) {
     const lacking = await driver.volumes.lacking({ id, volumes })
     const unmade = held.flatMap((one) => {

@@ -1,0 +1,31 @@
+// Turns of works that wait for each other: the first of those that wait begins first.
+
+/** Gives so many turns at once. A turn ends with its disposal; a wait for a turn rejects with the reason of its signal. */
+export function createTurns(most: number): (signal: AbortSignal) => Promise<Disposable> {
+  const waiting: (() => void)[] = []
+  let running = 0
+  const end = () => {
+    const next = waiting.shift()
+    if (next === undefined) running--
+    else next()
+  }
+  const begun = (signal: AbortSignal) =>
+    new Promise<void>((resolve, reject) => {
+      const begin = () => {
+        signal.removeEventListener('abort', leave)
+        resolve()
+      }
+      const leave = () => {
+        waiting.splice(waiting.indexOf(begin), 1)
+        reject(signal.reason)
+      }
+      signal.addEventListener('abort', leave, { once: true })
+      waiting.push(begin)
+    })
+  return async (signal) => {
+    signal.throwIfAborted()
+    if (running < most) running++
+    else await begun(signal)
+    return { [Symbol.dispose]: end }
+  }
+}
