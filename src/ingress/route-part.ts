@@ -99,7 +99,7 @@ function targetNotFound(to: string): ErgonError {
   return fault(code, `Could not find the ${kind}: "${name}"`)
 }
 
-/** The resources that have the host or will: until the end of the transaction nobody else changes their hosts. */
+/** The resources that have the host or will. Until the end of the transaction nobody else changes their hosts, or takes one. */
 async function lockHosted(
   transaction: Queryable,
   call: ActingCall,
@@ -111,6 +111,7 @@ async function lockHosted(
      order by id for update`,
     [account, host, to],
   )
+  await transaction.query('select lock_hosts($1, $2)', [rows.map(({ id }) => id), [host]])
   return rows
 }
 

@@ -1,11 +1,12 @@
 // Routes of description files that lead to functions: planned, moved, changed by other means, refused, removed.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ErgonError } from '#base/errors.ts'
+import { ErgonError, present } from '#base/errors.ts'
 import type { DeploymentPlan } from '#contract/deployments/deployments.ts'
 import { addTestAccount } from '#ledger/test-state.fixture.ts'
 import { whyNoState } from '#postgres/testing-url.ts'
-import { SLOW, faultOf, functionOf, stacksOfFile } from './stacks.fixture.ts'
+import type { Queryable } from '#state/connect.ts'
+import { ACCOUNT, OWNER, SLOW, faultOf, functionOf, parts, stacksOfFile } from './stacks.fixture.ts'
 
 const skip = whyNoState()
 const { state, ask, follow, deploy, start, functionRow } = stacksOfFile()
@@ -68,6 +69,38 @@ test('a route of a function that was changed by other means is told', { skip }, 
   const without = `${functionOf('d-one')}${functionOf('d-two')}`
   assert.equal((await deploy('drifts', without, SLOW)).status, 'done')
   assert.deepEqual(await holderOf(host), [{ name: 'd-two', path: '/' }])
+})
+
+test('a route that moves and another change of its host do not deadlock', { skip }, async () => {
+  const host = 'busy.example.com'
+  await deployAll('busy', ['b-one', 'b-two', 'b-three'], routeOf(host, 'b-one'))
+  const { id: third } = await functionRow('b-three')
+  const tries = { move: 0, other: 0 }
+  let other: Promise<unknown> | undefined
+  const takeHost = () =>
+    state().transaction(async (transaction) => {
+      tries.other++
+      await transaction.query('select host_resource($1, $2)', [third, [host]])
+    })
+  await state().transaction(async (transaction) => {
+    tries.move++
+    const between: Queryable = {
+      async query(text, values) {
+        const answer = await transaction.query(text, values)
+        if (!text.includes('host_resource') || other !== undefined) return answer as never
+        // The function before has given the host up, and the next one does not have it yet.
+        other = assert.rejects(takeHost(), { code: '23505' })
+        while ((await state().query('select from pg_locks where not granted')).rowCount === 0);
+        return answer as never
+      },
+    }
+    const wish = { account: ACCOUNT, name: host, spec: { name: host, to: 'function.b-two' }, files: {} }
+    const given = { wish, found: undefined, changed: new Set<string>() }
+    await present(parts.route, 'it is served').apply(between, OWNER, given)
+  })
+  await other
+  assert.deepEqual(tries, { move: 1, other: 1 })
+  assert.deepEqual(await holderOf(host), [{ name: 'b-two', path: '/' }])
 })
 
 test('a host of another account, and one of the service, are refused', { skip }, async () => {

@@ -48,7 +48,7 @@ export const SLOW = { files: { 'f.mjs': { file: 'f.mjs', source: 'export default
 export const functionOf = (name: string) => `function "${name}" {\n  file = "f.mjs"\n}\n`
 
 /** The owner of the account. */
-const OWNER = {
+export const OWNER = {
   caller: { account: ACCOUNT, token: `tok_${ACCOUNT}`, member: `mem_${ACCOUNT}` },
   spend: { requestId: 'req_a', mark: nothing, admit: nothing, finish: nothing },
 }
