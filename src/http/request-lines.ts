@@ -4,10 +4,11 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { blockOf } from '#base/subnets.ts'
+import { ByteSums, type ByteSum } from './byte-sums.ts'
 import { PIPELINED_MAX } from './limits.ts'
 
 /**
- * Requests that wait for the reply before have so much on all connections of a listener. 500 connections of 60 small requests behind a held
+ * Requests that wait for the reply before have so much on all connections of a process. 500 connections of 60 small requests behind a held
  * reply took 90 MB of heap after a collection, and now 26; 200 of 60 requests of 4 KB took 83, and now 31.
  */
 export const WAITING_BYTES_MAX = 32 * 1024 * 1024
@@ -34,7 +35,9 @@ type WaitingRequest = { readonly bytes: number; begin(): Promise<void> }
 type Line = {
   readonly socket: Socket
   /** Known once a request waits. */
-  network: string | undefined
+  name: string | undefined
+  /** The bytes of its network, while a request waits. */
+  network: ByteSum | undefined
   isRunning: boolean
   readonly waiting: WaitingRequest[]
   /** The requests that wait have so many. */
@@ -49,23 +52,37 @@ export function createRequestLines(bytesMax = WAITING_BYTES_MAX): RequestLines {
   const lines = new WeakMap<Socket, Line>()
   /** Lines with a request that waits. */
   const waiting = new Set<Line>()
-  let waitingBytes = 0
+  const networks = new ByteSums()
   let open = 0
   const resolves: (() => void)[] = []
 
   const lineOf = (socket: Socket): Line => {
     const known = lines.get(socket)
     if (known !== undefined) return known
-    const line = { socket, network: undefined, isRunning: false, waiting: [], bytes: 0 }
+    const line: Line = {
+      socket,
+      name: undefined,
+      network: undefined,
+      isRunning: false,
+      waiting: [],
+      bytes: 0,
+    }
     lines.set(socket, line)
     return line
   }
   const count = (line: Line, requests: number, bytes: number) => {
     open += requests
-    waitingBytes += bytes
     line.bytes += bytes
-    if (line.waiting.length > 0) waiting.add(line)
-    else waiting.delete(line)
+    if (line.waiting.length > 0 && line.network === undefined) {
+      line.network = networks.enter((line.name ??= blockOf(line.socket.remoteAddress ?? '')))
+      waiting.add(line)
+    }
+    if (line.network !== undefined) networks.add(line.network, bytes)
+    if (line.waiting.length === 0 && line.network !== undefined) {
+      networks.leave(line.network)
+      line.network = undefined
+      waiting.delete(line)
+    }
     if (open === 0) for (const resolve of resolves.splice(0)) resolve()
   }
   const run = (line: Line, begin: () => Promise<void>) => {
@@ -85,11 +102,10 @@ export function createRequestLines(bytesMax = WAITING_BYTES_MAX): RequestLines {
     drop(line)
   }
   const wait = (line: Line, one: WaitingRequest) => {
-    line.network ??= blockOf(line.socket.remoteAddress ?? '')
     line.waiting.push(one)
     count(line, 1, one.bytes)
     if (line.waiting.length >= PIPELINED_MAX) end(line)
-    while (waitingBytes > bytesMax) end(largestOf(waiting))
+    while (networks.bytes > bytesMax) end(largestOf(waiting))
   }
 
   return {
@@ -122,10 +138,8 @@ function bytesOf({ rawHeaders, headers, url = '' }: IncomingMessage): number {
 
 /** Of the network whose requests take most, the line whose do. */
 function largestOf(lines: ReadonlySet<Line>): Line {
-  const sums = new Map<string | undefined, number>()
-  for (const { network, bytes } of lines) sums.set(network, (sums.get(network) ?? 0) + bytes)
-  const sumOf = ({ network }: Line) => sums.get(network) ?? 0
-  return [...lines].reduce((most, line) =>
+  const sumOf = ({ network }: Line) => network?.bytes ?? 0
+  return lines.values().reduce((most, line) =>
     (sumOf(line) - sumOf(most) || line.bytes - most.bytes) > 0 ? line : most,
   )
 }
