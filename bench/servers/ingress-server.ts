@@ -1,5 +1,6 @@
 // The ingress of the product in front of one instance: its routes, turns, uses and limits; the agent is the parent's.
 import { createLogger } from '#base/log.ts'
+import { createRequestLines } from '#http/request-lines.ts'
 import { createRoutedCounter } from '#ingress/routed-counts.ts'
 import { RouteTable } from '#ingress/routes.ts'
 import { listenPlain } from '#ingress/server.ts'
@@ -32,6 +33,7 @@ await listenPlain({
   ended: createRoutedCounter().ended,
   log: createLogger('bench', { level: 'error' }),
   trusts: () => false,
+  lines: createRequestLines(),
   listen: { host: '127.0.0.1', port: Number(port) },
 })
 process.send?.({ port: Number(port) })

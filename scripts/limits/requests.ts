@@ -23,7 +23,7 @@ export const REQUESTS: LimitSection = {
       words('the connection is closed'),
     ],
     [
-      'bytes of requests that were sent ahead, in each gateway; a request counts 3 KiB more',
+      'bytes of requests that were sent ahead, in each gateway and in the ingress; a request counts 3 KiB more',
       bytes(WAITING_BYTES_MAX),
       words('the connection with most of them is closed'),
     ],

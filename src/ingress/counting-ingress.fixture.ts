@@ -1,5 +1,6 @@
 // The ingress as a process of its own in front of instances of the parent, which counts its CPU by cell.
 import { createLogger } from '#base/log.ts'
+import { createRequestLines } from '#http/request-lines.ts'
 import { createCausedByCells } from '#node/meter/caused-by-cells.ts'
 import { createRoutedCounter } from './routed-counts.ts'
 import { testRoute } from './route.fixture.ts'
@@ -20,6 +21,7 @@ const { port } = await listenPlain({
   ended: createRoutedCounter().ended,
   log: createLogger('test', { level: 'error' }),
   trusts: () => false,
+  lines: createRequestLines(),
   listen: { host: '127.0.0.1', port: 0 },
 })
 process.send?.({ port })

@@ -7,17 +7,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { createLogger } from '#base/log.ts'
-import type { IngressDeps } from './answer.ts'
+import { createRequestLines } from '#http/request-lines.ts'
 import { openInstancePool } from './instance-pool.ts'
 import type { RequestEnding } from './request-ending.ts'
 import { testRoute } from './route.fixture.ts'
 import { RouteTable, type IngressRoute } from './routes.ts'
+import type { IngressServerDeps } from './server.ts'
 import { createTurns } from './turns.ts'
 import { NO_WORK, NOBODY, UNCOUNTED } from './uncounted.fixture.ts'
 
 export type TestInstance = {
   readonly server: Server
-  readonly deps: IngressDeps
+  readonly deps: Omit<IngressServerDeps, 'listen'>
   /** The requests that run. */
   readonly users: ReadonlySet<RequestEnding>
 }
@@ -42,8 +43,9 @@ export async function openInstance(
   const users = new Set<RequestEnding>()
   const routes = new RouteTable(undefined)
   routes.put([testRoute({ host: 'localhost', timeoutS: 5, ...more })])
-  const deps: IngressDeps = {
+  const deps: TestInstance['deps'] = {
     routes,
+    lines: createRequestLines(),
     turns: createTurns(),
     nobody: NOBODY,
     ended: UNCOUNTED,

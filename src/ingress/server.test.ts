@@ -3,12 +3,13 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { connect as connectHttp2 } from 'node:http2'
-import { connect, createServer as createBareServer, type AddressInfo } from 'node:net'
+import { connect, createServer as createBareServer, type AddressInfo, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { connect as connectTls, createSecureContext } from 'node:tls'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fault } from '#contract/errors.ts'
 import { CONNECTION_CHECK_MS, HEADERS_TIMEOUT_MS } from '#http/limits.ts'
+import { createRequestLines } from '#http/request-lines.ts'
 import { testCertificate } from './certificate.fixture.ts'
 import { createContexts } from './certificates/contexts.ts'
 import { openInstance } from './instance.fixture.ts'
@@ -256,6 +257,35 @@ test('TLS has the certificate of the name, HTTP/2 and HTTP/1.1, and no answer fo
   const stranger = connectTls({ port, servername: 'stranger', rejectUnauthorized: false })
   const [error] = (await once(stranger, 'error')) as [Error]
   assert.match(error.message, /alert|handshake|reset|disconnected/i)
+})
+
+test('requests that wait on the plain port and on that of TLS have one limit together', async (t) => {
+  const { server, deps } = await openInstance(t, () => undefined)
+  const pair = testCertificate('localhost')
+  const context = createSecureContext(pair)
+  // A waiting request counts 3 KiB: ten have room, and twenty do not.
+  const lines = createRequestLines(40 * 1024)
+  const listen = { host: '127.0.0.1', port: 0 }
+  const secure = await listenTls({ ...deps, lines, listen }, () => context)
+  t.after(() => secure.drain())
+  const front = await listenPlain({ ...deps, lines, listen })
+  t.after(() => front.drain())
+  const request = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'
+  const sendAhead = async (client: Socket, count: number) => {
+    t.after(() => client.destroy())
+    client.on('error', () => undefined)
+    const held = once(server, 'request')
+    client.write(request)
+    await held
+    client.write(request.repeat(count))
+    return client
+  }
+  const small = connectTls({ port: secure.port, servername: 'localhost', ca: pair.cert })
+  await sendAhead(small, 6)
+  const large = connect(front.port, '127.0.0.1')
+  const signal = AbortSignal.timeout(10_000)
+  await once((await sendAhead(large, 10)).resume(), 'close', { signal })
+  assert.equal(small.destroyed, false)
 })
 
 test('TLS has the limits of the plain port: a header is as long, and who sends no request is left', async (t) => {

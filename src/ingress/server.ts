@@ -9,7 +9,7 @@ import { createServer } from '#base/node-http.ts'
 import { onceDone } from '#base/once-done.ts'
 import { limitAddresses } from '#http/address-limit.ts'
 import { owesAnswer } from '#http/empty-reads.ts'
-import { createRequestLines } from '#http/request-lines.ts'
+import type { RequestLines } from '#http/request-lines.ts'
 import { CONNECTION_CHECK_MS, HEADERS_TIMEOUT_MS, KEEP_ALIVE_MS } from '#http/limits.ts'
 import { answerRequest, answerUpgrade, type IngressDeps } from './answer.ts'
 import type { IngressRequest, IngressResponse } from './exchange.ts'
@@ -35,6 +35,8 @@ export interface IngressServer {
 
 export type IngressServerDeps = IngressDeps & {
   readonly listen: { readonly host: string; readonly port: number }
+  /** Of all listeners: their limit is that of the process. */
+  readonly lines: RequestLines
 }
 
 /** Listens in the clear; rejects when the address is taken. */
@@ -114,13 +116,15 @@ export async function listenTls(
 }
 
 /** A fault of an answer ends its connection, or its stream of HTTP/2, and not the process. */
-function answerAll(server: Server | Http2Server | Http2SecureServer, deps: IngressDeps): void {
+function answerAll(
+  server: Server | Http2Server | Http2SecureServer,
+  { lines, ...deps }: IngressServerDeps,
+): void {
   const guard = ({ socket }: IngressRequest, answered: Promise<void>) =>
     answered.catch((error: unknown) => {
       deps.log.error('A request could not be answered', { error })
       socket.destroy()
     })
-  const lines = createRequestLines()
   server.on('request', (request: IngressRequest, response: IngressResponse) => {
     const answer = () => void guard(request, answerRequest(request, response, deps))
     if ('stream' in request) return answer()

@@ -7,6 +7,7 @@ import { onParentGone, readConfig } from '#base/parent.ts'
 import type { FunctionsAddress } from '#contract/functions/functions-address.ts'
 import { trustsOf } from '#http/address-limit.ts'
 import { ROUTED_COUNTS_PAGE } from '#http/counts-pages.ts'
+import { createRequestLines } from '#http/request-lines.ts'
 import { alarmOf, startAcme } from '#ingress/acme/acme.ts'
 import type { AcmeSettings } from '#ingress/acme/acme-settings.ts'
 import { createContexts, followCertificates } from '#ingress/certificates/contexts.ts'
@@ -87,6 +88,7 @@ const deps = {
   uses,
   nobody: caused.nobody,
   turns: createTurns(),
+  lines: createRequestLines(),
   ended: counter.ended,
   log,
   trusts,
