@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { loginStep, serviceAddress } from './profile.ts'
+import { controlSocketOf, loginStep, serviceAddress } from './profile.ts'
 
 test('addressOf() takes an address as people write one', () => {
   const addresses: [text: string, address: string][] = [
@@ -36,4 +36,15 @@ test('loginStep() logs in at the service that the command was for', () => {
     loginStep({ baseUrl: 'http://localhost:9000' }),
     'ergon login --base-url http://localhost:9000, or set ERGON_TOKEN',
   )
+})
+
+test('a command of the operator for a service elsewhere says that it runs on the machine of that service', () => {
+  const data = '/nowhere'
+  assert.throws(() => controlSocketOf({ data, baseUrl: 'https://api.example/v1' }), {
+    message:
+      'No data folder here: commands of the operator run on the machine of the service, not through https://api.example',
+    next: 'log in on api.example, and run it where .ergon is',
+  })
+  for (const given of [{}, { baseUrl: 'http://localhost:9000' }])
+    assert.throws(() => controlSocketOf({ data, ...given }), { message: 'No data folder here' })
 })

@@ -182,11 +182,16 @@ const portOf = ({ port, protocol }: URL): number =>
 /** The operator's socket in a data folder. */
 export function controlSocketOf(options: GlobalOptions): string {
   const local = localDataFolder(options)
-  if (local === undefined)
-    throw new CommandError(
-      'No data folder here',
-      EXIT.failed,
-      'run it where .ergon is, or give --data <folder>',
-    )
-  return join(local.runFolder, 'control.sock')
+  if (local !== undefined) return join(local.runFolder, 'control.sock')
+  const baseUrl = knownBaseUrl(options)
+  const isElsewhere = baseUrl !== undefined && !isThisMachine(hostOfUrl(new URL(baseUrl)))
+  throw new CommandError(
+    isElsewhere
+      ? `No data folder here: commands of the operator run on the machine of the service, not through ${baseUrl}`
+      : 'No data folder here',
+    EXIT.failed,
+    isElsewhere
+      ? `log in on ${new URL(baseUrl).hostname}, and run it where .ergon is`
+      : 'run it where .ergon is, or give --data <folder>',
+  )
 }
