@@ -110,13 +110,14 @@ suite('commands at a service', () => {
 
   test('fn deploy takes its file behind variables and triggers, too', async () => {
     writeFileSync(join(folder, 'typed.mjs'), 'export default () => new Response()\n')
-    const words = '--env A=1 --env B=2 --on bucket/b/object-created typed.mjs'.split(' ')
-    const { told } = await ergon('fn', 'deploy', ...words)
-    const { name, env, on } = JSON.parse(bodies.get('POST /v1/functions') ?? '{}') as {
+    const words =
+      '--env A=1 --env B=2 --host a.test --host b.test --on bucket/b/object-created typed.mjs'
+    const { told } = await ergon('fn', 'deploy', ...words.split(' '))
+    const { name, env, on, routes } = JSON.parse(bodies.get('POST /v1/functions') ?? '{}') as {
       readonly [member: string]: unknown
     }
-    const wanted = ['typed', { A: '1', B: '2' }, ['bucket/b/object-created']]
-    assert.deepEqual([name, env, on], wanted, told)
+    const wanted = ['typed', { A: '1', B: '2' }, ['bucket/b/object-created'], ['a.test', 'b.test']]
+    assert.deepEqual([name, env, on, routes], wanted, told)
   })
 
   test('scale sends each of its options', async () => {

@@ -136,6 +136,29 @@ test('a route that was taken away, or whose function was deleted, is made again'
   await answers('/', 'one at hello.example.com/')
 })
 
+test('fn deploy gives a function hosts, keeps them, and takes them away', async () => {
+  const file = join(folder, 'hosted.ts')
+  writeFileSync(file, code('hosted'))
+  const fn = async (...words: readonly string[]) => {
+    const { code: status, stderr } = await cli('fn', 'deploy', file, ...words)
+    assert.equal(status, 0, stderr)
+    return stderr
+  }
+  const [one, two] = ['one.example.com', 'two.example.com'] as const
+  const made = await fn('--host', one, '--host', two)
+  assert.match(made, /create hosted at \/hosted \(hosts one\.example\.com, two\.example\.com\)/)
+  for (const host of [one, two])
+    assert.equal((await ask('/x', {}, host)).text, `hosted at ${host}/x`)
+  await fn()
+  assert.equal((await ask('/', {}, two)).status, 200)
+  assert.match(await fn('--host', 'none'), /\(hosts none\)/)
+  await until(
+    () => ask('/', {}, one),
+    ({ status }) => status === 404,
+  )
+  assert.equal((await cli('fn', 'delete', 'hosted', '--yes')).code, 0)
+})
+
 test('a route whose function left the file is refused, and destroy leaves no host', async () => {
   const route = STACK.slice(STACK.indexOf('route "'))
   const { code: refused, stderr } = await plan(route)

@@ -12,6 +12,11 @@ export const FUNCTIONS_COMMANDS: CommandList = {
         ['--name <name>', 'its name (default: that of the file)'],
         ['--route <path>', 'where it answers, such as /hello (default: its name)'],
         [
+          '--host <name>',
+          'a host of its own where it answers too; repeatable; all of them, when one is given; none: no more',
+          'repeated',
+        ],
+        [
           '--runtime <runtime>',
           'its runtime, such as node24 or python3.11 (default: the newest for such files)',
         ],

@@ -17,7 +17,8 @@ export async function run({ options, words: [path = ''] }: CommandCall): Promise
     timeout_s: secondsOf(textOption(options, 'timeout')),
     env: variablesOf(options['env']),
     energy_budget: textOption(options, 'energyBudget'),
-    on: triggersOf(options['on']),
+    on: listOf(options['on']),
+    routes: listOf(options['host']),
     schedule: scheduleOf(textOption(options, 'schedule')),
     concurrency: concurrencyOf(textOption(options, 'concurrency')),
   }
@@ -43,6 +44,7 @@ type Change = {
   readonly env: Readonly<Record<string, string>> | undefined
   readonly energy_budget: string | undefined
   readonly on: readonly string[] | undefined
+  readonly routes: readonly string[] | undefined
   readonly schedule: string | null | undefined
   readonly concurrency: number | undefined
 }
@@ -62,8 +64,8 @@ function secondsOf(text: string | undefined): number | undefined {
 
 const NONE = 'none'
 
-const triggersOf = (given: unknown): readonly string[] | undefined =>
-  Array.isArray(given) ? given.map(String).filter((trigger) => trigger !== NONE) : undefined
+const listOf = (given: unknown): readonly string[] | undefined =>
+  Array.isArray(given) ? given.map(String).filter((one) => one !== NONE) : undefined
 
 const scheduleOf = (text: string | undefined): string | null | undefined =>
   text === NONE ? null : text
@@ -88,9 +90,10 @@ function variablesOf(given: unknown): Readonly<Record<string, string>> | undefin
 /** The changes of the deployment, in words. */
 function planOf(name: string, wanted: Change, before: DeployedFunction | undefined): string[] {
   const { route, runtime, memory, timeout_s: timeoutS, env, energy_budget: budget } = wanted
-  const { on, schedule, concurrency } = wanted
+  const { on, routes: hosts, schedule, concurrency } = wanted
   const parts = [
     ...(on === undefined ? [] : [`runs for ${on.join(', ') || 'no objects'}`]),
+    ...(hosts === undefined ? [] : [`hosts ${hosts.join(', ') || NONE}`]),
     ...(schedule === undefined ? [] : [schedule === null ? 'no schedule' : `runs at ${schedule}`]),
     ...(concurrency === undefined ? [] : [`${concurrency} requests at once`]),
     ...(runtime === undefined ? [] : [`runtime ${runtime}`]),
