@@ -116,6 +116,19 @@ describe('pages of functions', { skip: withoutBrowser }, () => {
     assert.notEqual(await page.title(), '1')
   })
 
+  test('the page of a function has its hosts', async () => {
+    const { page } = ada
+    const hosts = ['hello.example.com', `${'long-'.repeat(12)}a.example.com`]
+    await touch(ada)
+    done(await ada.ask('PATCH', `/v1/functions/${NAME}`, { routes: hosts }), 200)
+    const line = page.getByText(`It answers at these hosts too: ${hosts.join(', ')}`)
+    await line.waitFor()
+    await check('a function with hosts')
+    await touch(ada)
+    done(await ada.ask('PATCH', `/v1/functions/${NAME}`, { routes: [] }), 200)
+    await line.waitFor({ state: 'detached' })
+  })
+
   test('a second version of a function answers, and the first one again after a roll back', async () => {
     const { page } = ada
     await deploy('two')
