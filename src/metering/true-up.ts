@@ -34,19 +34,18 @@ export const billedSince = (now: Billed, before: Billed): Billed => ({
 /** Bills by cell. */
 export type BilledByCell = ReadonlyMap<string, Billed>
 
-/** Further cells are counted together, under no name. */
-const CELLS_MAX = 256
-const OTHERS = ''
-
-/** Adds bills to the totals of their cells. */
+/**
+ * Adds bills to the totals of their cells. A bill of nothing takes no place. Names are those of the operator's models, so they
+ * need no limit: with one of 256 the order of merges decided which cells had a total of their own, and totals fell or were
+ * booked twice.
+ */
 export function addByCell(
   totals: Map<string, Billed>,
   more: Iterable<readonly [cell: string, billed: Billed]>,
 ): void {
-  for (const [name, billed] of more) {
-    const cell = totals.has(name) || totals.size < CELLS_MAX ? name : OTHERS
-    totals.set(cell, addBilled(totals.get(cell) ?? NOTHING_BILLED, billed))
-  }
+  for (const [cell, billed] of more)
+    if (billed.chargedNs > 0n || billed.accruedNj > 0n)
+      totals.set(cell, addBilled(totals.get(cell) ?? NOTHING_BILLED, billed))
 }
 
 export type TrueUpTotals = {
