@@ -40,6 +40,8 @@ export type ErgonOptions = {
   readonly env?: Readonly<Record<string, string>>
   /** Further flags. */
   readonly flags?: readonly string[]
+  /** Its state is a PostgreSQL elsewhere, as DATABASE_URL names. */
+  readonly external?: true
   /** Further settings for the first life alone. */
   readonly life?: Life
 }
@@ -130,7 +132,7 @@ export async function startErgon(options: ErgonOptions = {}): Promise<Ergon> {
 }
 
 async function begin(dataFolder: string, given: ErgonOptions): Promise<Ergon> {
-  const external = IS_EXTERNAL ? await startExternalState() : undefined
+  const external = IS_EXTERNAL || given.external ? await startExternalState() : undefined
   const options = external ? { ...given, env: { DATABASE_URL: external.url, ...given.env } } : given
   let port = 0
   let life = given.life ?? {}

@@ -2,6 +2,7 @@
 // types of this file, not its schemas.
 import type { AnswerOf, ControlTable, LineOf, RequestOf } from './control-operation.ts'
 import { ACCOUNTS_CONTROL } from './accounts/control.ts'
+import { DATABASES_CONTROL } from './databases/control.ts'
 import { INCIDENTS_CONTROL } from './status/control.ts'
 import { INFERENCE_CONTROL } from './inference/control.ts'
 import { NODE_CONTROL } from './node/control.ts'
@@ -16,6 +17,7 @@ export const CONTROL = {
   ...INFERENCE_CONTROL,
   ...RECEIPTS_CONTROL,
   ...STORAGE_CONTROL,
+  ...DATABASES_CONTROL,
   ...PAYMENTS_CONTROL,
   ...INCIDENTS_CONTROL,
   ...PORTAL_CONTROL,

@@ -48,6 +48,9 @@ import { createStoredReader, type StoredReader } from './size/stored.ts'
 import { untilWritten } from './size/until-written.ts'
 import { tellFailing } from './server/tell-failing.ts'
 import { keepStatements } from './server/statements.ts'
+import { createNewestFiles } from './server/newest-files.ts'
+import { lostDatabases, missingFiles } from './server/make-cluster.ts'
+import { lostDatabaseHandlers } from './control/lost-databases.ts'
 import { createWatch, type DatabaseWatch } from './server/watch.ts'
 import { endOpenIntervals } from '#resources/intervals.ts'
 
@@ -91,6 +94,8 @@ async function open(core: AgentCore, starting: AbortSignal): Promise<AgentPart> 
   }
   /** The names of the databases whose servers run, by id. */
   const names = new Map<string, string>()
+  const failing: ServersDeps['failing'] = (database, why) =>
+    tellFailing({ ...core, awake, stop: (id) => servers.stop(id, 'failed') }, database, why)
   const servers = serversOf(core, {
     beside,
     changed({ id, name }, isRunning) {
@@ -98,8 +103,7 @@ async function open(core: AgentCore, starting: AbortSignal): Promise<AgentPart> 
       else names.delete(id)
       awake.running.tell(id, isRunning)
     },
-    failing: (database, why) =>
-      tellFailing({ ...core, awake, stop: (id) => servers.stop(id, 'failed') }, database, why),
+    failing,
   })
   const certificate = certificateOf(core, host)
   const port = await holdPort({ host: config.host, port: core.data.pgPort })
@@ -121,6 +125,7 @@ async function open(core: AgentCore, starting: AbortSignal): Promise<AgentPart> 
     async start() {
       const { signal } = ending
       running = Promise.all([
+        tellLost(core, failing),
         reconcileDatabases(core, { front, awake, servers }, signal),
         watch.run(servers, signal),
         certificate.watch(signal),
@@ -153,6 +158,15 @@ function removals(core: AgentCore): Pick<AgentPart, 'start' | 'close'> {
     },
   }
 }
+
+/** At once: its owner and the operator would hear of a lost disk with the next connection to each database. */
+async function tellLost(core: AgentCore, failing: ServersDeps['failing']): Promise<void> {
+  const folder = clustersOf(core)
+  for (const database of await lostDatabases(core.state, folder))
+    await failing(database, missingFiles(join(folder, database.id)))
+}
+
+const clustersOf = ({ data }: Pick<AgentCore, 'data'>): string => data.at('databases')
 
 const certificateOf = ({ config, data, state, log }: AgentCore, host: string) =>
   createServedCertificate({
@@ -210,8 +224,9 @@ function ownCertificate(config: Config): CertificateFiles | undefined {
   )
 }
 
-/** Settings for the gateways and the process of tasks. */
-const partOf = ({ config, data }: AgentCore, host: string) => {
+/** Settings for the gateways and the process of tasks, and the operator's operations. */
+const partOf = (core: AgentCore, host: string) => {
+  const { config, data } = core
   const backupDayMs = config.storageDayS * 1000
   const backupsKeptMs = config.dbBackupDays * backupDayMs
   const gateway: GatewaySettings = {
@@ -232,7 +247,12 @@ const partOf = ({ config, data }: AgentCore, host: string) => {
     logLateMs: lateAfterMs(config.dbArchiveSeconds * 1000),
     power: { milliwattsPerTb: config.storageMilliwattsPerTb, pueMilli: Number(config.pueMilli) },
   }
-  return { gateway: { settings: gateway, calls: [PROXY_CELLS] }, tasks: { settings: tasks } }
+  const control = lostDatabaseHandlers({ ...core, folder: clustersOf(core) })
+  return {
+    gateway: { settings: gateway, calls: [PROXY_CELLS] },
+    tasks: { settings: tasks },
+    control,
+  }
 }
 
 const serversOf = (
@@ -245,10 +265,11 @@ const serversOf = (
     state: core.state,
     log: core.log,
     install: onceDone(() => install(core)),
-    folder: core.data.at('databases'),
+    folder: clustersOf(core),
     runFolder: core.data.runFolder,
     superuserPassword: new Secret(superuserPasswordOf(core.data.secrets.state)),
     admit: core.accountCells.admit,
+    demandNewest: createNewestFiles(core.state),
     idleMs: core.config.dbIdleSeconds * 1000,
     proxies: core.config.pgProxies,
   })

@@ -223,10 +223,15 @@ create or replace function tell_failed_backups() returns setof text language sql
     'reason', reason), first, true)
 $$;
 
+-- Removes the log behind a position; nothing for null.
+create or replace function drop_wal_from(of_database text, from_at pg_lsn) returns void language sql as $$
+  with gone as (delete from database_wal where database = of_database and begin_lsn >= from_at returning blob)
+  select drop_backup_blobs(of_database, array(select blob from gone));
+$$;
+
 create or replace function drop_wal(of_database text) returns void language sql as $$
   delete from database_log_gaps where database = of_database;
-  with gone as (delete from database_wal where database = of_database returning blob)
-  select drop_backup_blobs(of_database, array(select blob from gone));
+  select drop_wal_from(of_database, '0/0');
 $$;
 
 -- Removes what no time of the retention needs, backups that failed before it, and everything of databases that were
@@ -254,4 +259,40 @@ begin
     perform drop_wal(old);
     perform standing_end('database', n.id, n.name, n.account) from resources n where n.id = old;
   end loop;
+end $$;
+
+-- The time up to which the stored log of a database has everything; null where nothing is missing in it.
+create or replace function stored_only_to(of_database text) returns timestamptz language sql stable as $$
+  select date_trunc('milliseconds', coalesce((log_gap_behind(id)).stored_to, case when not is_archived then log_stored_at end))
+  from databases where id = of_database
+$$;
+
+-- Asks for the files of a database that lost them, from its own backups: of all that is stored. Log behind a lost part
+-- without a copy is of no use. False where it has no copy yet.
+create or replace function want_own_restore(of_database text) returns boolean language plpgsql as $$
+begin
+  perform from databases where id = of_database for no key update;
+  if not exists (select from database_backups where database = of_database and status = 'done') then return false; end if;
+  delete from database_restores where database = of_database and status in ('done', 'failed');
+  if exists (select from database_restores where database = of_database) then return true; end if;
+  perform drop_wal_from(of_database, (log_gap_behind(of_database)).from_lsn);
+  perform want_restore(of_database, of_database, null, null);
+  perform want_resource(id, desired) from resources where id = of_database;
+  return true;
+end $$;
+
+-- Records that restored files are recovered. Of a database that was restored in its own place the account hears since when
+-- rows may be missing.
+create or replace function end_restore(of_database text) returns void language plpgsql as $$
+declare
+  is_own boolean;
+  since constant timestamptz := stored_only_to(of_database);
+begin
+  update database_restores set status = 'done' where database = of_database returning source = database into is_own;
+  if is_own and since is not null then
+    perform emit_event(account, 'database.log_lost', jsonb_build_object('database_id', id, 'database_name', name,
+      'since', to_char(since at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+      'reason', 'its files were lost, and were restored from its backups'))
+    from resources where id = of_database;
+  end if;
 end $$;

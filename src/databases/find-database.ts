@@ -68,11 +68,14 @@ export const SHOWN_DATABASES = shownResources<DatabaseRow, GatewaySettings, Data
   }),
 })
 
-/** A server that starts no more has failed, for its account. */
-export const databaseStatusOf = ({
+/** A server that starts no more has failed, for its account, until its files are being restored. */
+export function databaseStatusOf({
   actual,
-}: Pick<DatabaseRow, 'actual'>): DatabaseReply['status'] =>
-  actual === 'crash_loop' ? 'failed' : actual
+  restore_step: step,
+}: Pick<DatabaseRow, 'actual'> & Partial<Pick<DatabaseRow, 'restore_step'>>): DatabaseReply['status'] {
+  if (actual !== 'crash_loop') return actual
+  return step == null ? 'failed' : 'deploying'
+}
 
 function lastAwakeOf(row: DatabaseRow): AwakeInterval | null {
   const { awake_from: from, awake_to: to, woken_by, woken_role: role, slept_by } = row

@@ -51,21 +51,29 @@ export function int32(value: number): Buffer {
   return bytes
 }
 
-/** The last message of a connection. `code` is an SQLSTATE. */
-export type FatalError = { readonly code: string; readonly message: string; readonly hint?: string }
+/** The last message of a connection. `code` is an SQLSTATE; `hint` says what its reader can do. */
+export type FatalError = { readonly code: string; readonly message: string; readonly hint: string }
 
 /** Every session at a stop of the service. */
 export const STOPPED: FatalError = {
   code: '57P01',
   message: 'terminating connection due to administrator command',
+  hint: 'The service stops. Try again once it runs.',
 }
+
+/** Bytes that are no PostgreSQL protocol. */
+export const violation = (text: string): FatalError => ({
+  code: '08P01',
+  message: text,
+  hint: 'The client does not speak the protocol of PostgreSQL here: use psql or a driver.',
+})
 
 const fieldsOf = (severity: string, { code, message: text, hint }: FatalError) => [
   `S${severity}`,
   `V${severity}`,
   `C${code}`,
   `M${text}`,
-  ...(hint ? [`H${hint}`] : []),
+  `H${hint}`,
   Buffer.from([0]),
 ]
 

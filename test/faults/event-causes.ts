@@ -228,6 +228,17 @@ export const EVENT_CAUSES: readonly EventCause[] = [
     fact: "select count(*)::text from database_log_gaps where database = 'db_' || $1",
   },
   {
+    path: 'end_restore',
+    type: 'database.log_lost',
+    arrange: both(
+      DATABASE,
+      "insert into databases (id, size_bytes, is_archived) values ('db_' || $1, 1, false)",
+      "insert into database_restores (database, source) values ('db_' || $1, 'db_' || $1)",
+    ),
+    act: ask("select end_restore('db_' || $1)"),
+    fact: "select status from database_restores where database = 'db_' || $1",
+  },
+  {
     path: 'webhook_announce_receipts',
     type: 'receipt.published',
     arrange: async (at) => {

@@ -14,6 +14,7 @@ export const ADMIN_COMMANDS: CommandList = {
     admin: 'What only the operator of this node may do',
     'admin account': 'Accounts and their switches',
     'admin funds': 'Test money of accounts',
+    'admin database': 'Databases of all accounts: what only the node can restore',
     'admin member': 'Members of accounts: people with roles',
     'admin token': 'Tokens: the callers of the service and their scopes',
     'admin alarm': 'What was found wrong: list, acknowledge',
@@ -145,6 +146,11 @@ export const ADMIN_COMMANDS: CommandList = {
       usage: 'admin tasks run <name>',
       help: 'Run a task now',
       load: () => import('#cli/commands/admin/tasks-run.ts'),
+    },
+    {
+      usage: 'admin database restore-lost',
+      help: 'Restore all databases whose files are missing, each in its own place, from its backups',
+      load: () => import('#cli/commands/admin/database-restore-lost.ts'),
     },
     {
       usage: 'admin journal list',

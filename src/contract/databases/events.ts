@@ -16,7 +16,7 @@ export const DATABASES_EVENTS = {
     ...database,
   }),
   'database.log_lost': eventOf(
-    'The last part of the log of a deleted database could not be stored: rows may be missing in its backups.',
+    'The last part of the log of a database was lost, at its deletion or with its files: rows may be missing since then.',
     {
       ...database,
       since: z.iso.datetime().meta({ example: '2026-01-01T00:00:00.000Z' }),

@@ -16,8 +16,8 @@ import { UNPAID } from './energy-words.ts'
 import type { RunningLine } from './running.ts'
 
 const ID = 'db_1'
-const FULL: FatalError = { code: '53100', message: 'full' }
-const SPENT: FatalError = { code: '53400', message: 'spent' }
+const FULL: FatalError = { code: '53100', message: 'full', hint: 'grow' }
+const SPENT: FatalError = { code: '53400', message: 'spent', hint: 'raise' }
 const { signal } = new AbortController()
 
 /** A server with one database, whose row and start the test changes. */

@@ -31,8 +31,7 @@ export function energyWords(error: unknown, name: string): FatalError | undefine
 }
 
 /** A message with its hint, as a text. */
-export const fatalText = ({ message, hint }: FatalError): string =>
-  hint === undefined ? message : `${message}. ${hint}`
+export const fatalText = ({ message, hint }: FatalError): string => `${message}. ${hint}`
 
 /** For new sessions, from four fifths of a budget on. */
 export const nearlyUsed = (name: string): FatalError => ({

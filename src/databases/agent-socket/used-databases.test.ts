@@ -8,7 +8,7 @@ import { askAgent } from '#node/agent-socket/ask-agent.ts'
 import { serveAgent, type OpenRequest } from '#node/agent-socket/serve-agent.ts'
 import { createUsedDatabases } from './used-databases.ts'
 
-const FATAL = { code: '57P01', message: 'ended' }
+const FATAL = { code: '57P01', message: 'ended', hint: 'again' }
 /** Longer than the way of a line over a socket. */
 const REST_MS = 100
 

@@ -137,6 +137,9 @@ const SUCCEEDED = {
   restore: "select from database_restores where database = $1 and status in ('unpacked', 'done')",
 } as const
 
+/** Its account may have suspended the database meanwhile. */
+const WANT_AGAIN = 'select want_resource(id, desired) from resources where id = $1'
+
 /**
  * Nothing of the job is left: its process has ended. A fault of the service is tried again, some times. A job that has
  * succeeded keeps its pieces or files.
@@ -148,7 +151,7 @@ async function fail(
 ): Promise<void> {
   if ((await state.query(SUCCEEDED[kind], [id])).rowCount > 0) {
     // The job may have failed before it asked for the recovery.
-    if (kind === 'restore') await state.query("select want_resource($1, 'deployed')", [id])
+    if (kind === 'restore') await state.query(WANT_AGAIN, [id])
     return
   }
   if (kind === 'backup') await state.query('select drop_parts($1)', [id])
@@ -170,7 +173,7 @@ async function fail(
     "update database_restores set status = 'failed', reason = $2 where database = $1 and status = 'running'",
     [id, reason],
   )
-  if (rowCount > 0) await state.query("select want_resource($1, 'deployed')", [id])
+  if (rowCount > 0) await state.query(WANT_AGAIN, [id])
 }
 
 function failureOf(error: unknown, name: string): JobFailure {

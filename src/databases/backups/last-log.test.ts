@@ -112,6 +112,20 @@ const DAMAGED = 'Could not start the server of "broken": its files are damaged'
 const fails = (error: Error) => () => Promise.reject(error)
 
 test(
+  'keepLastLog() gives the last part up at once where the files are gone',
+  { skip },
+  async () => {
+    const resource = await deleted('gone')
+    rmSync(join(folder, resource.id), { recursive: true })
+    assert.equal(await triesOf(resource, fails(UNPAID)), 1)
+    assert.equal(await lastTime(resource.id), STORED_AT)
+    const since = { since: STORED_AT, reason: 'its files are missing' }
+    const named = { database_id: resource.id, database_name: 'gone' }
+    assert.deepEqual(await told(resource.id), [{ ...named, ...since }])
+  },
+)
+
+test(
   'keepLastLog() gives up after five starts that fail, and the times that can be restored end there',
   { skip },
   async () => {

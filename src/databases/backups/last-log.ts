@@ -24,6 +24,7 @@ const HOURS_MAX = 26
 const INTERNAL = 500
 const NOT_STORED = 'Could not delete the database: the last part of its log is not stored yet'
 const NOT_TAKEN = 'the service could not store the last part of the log'
+const GONE = 'its files are missing'
 const NOT_COPIED = 'an earlier part of the log was lost, and no copy was made since'
 
 export type LastLogDeps = {
@@ -47,9 +48,10 @@ export async function keepLastLog(
   servers: Pick<Servers, 'alone'>,
   resource: Resource,
 ): Promise<void> {
-  const { state, log, storing, followedMs = FOLLOWED_MS } = deps
+  const { state, log, data, storing, followedMs = FOLLOWED_MS } = deps
   const { id } = resource
   if (!(await isWaiting(deps, id))) return await tellGap(state, id)
+  if (!existsSync(data.at('databases', id))) return await lose(state, id, GONE)
   let hasStarted = false
   try {
     await storing()
@@ -64,11 +66,13 @@ export async function keepLastLog(
     if (!(await isLastTry(state, id, cause))) throw error
     log.error('The last part of the log of a deleted database is given up', { id, error })
     const why = cause === 'service' ? NOT_TAKEN : messageOf(error)
-    await state.query('select lose_last_log($1, $2)', [id, why])
-    return
+    return await lose(state, id, why)
   }
   await tellGap(state, id)
 }
+
+const lose = async (state: Queryable, id: string, why: string): Promise<void> =>
+  void (await state.query('select lose_last_log($1, $2)', [id, why]))
 
 /** Counts a try that failed. */
 async function isLastTry(
@@ -97,14 +101,14 @@ async function tellGap(state: Queryable, id: string): Promise<void> {
 }
 
 /** Nothing is restored of an account that is being deleted. */
-async function isWaiting({ state, data }: LastLogDeps, id: string): Promise<boolean> {
+async function isWaiting({ state }: LastLogDeps, id: string): Promise<boolean> {
   const { rowCount } = await state.query(
     `select from databases d join resources n using (id) where d.id = $1 and not is_archived
        and exists (select from database_backups b where b.database = d.id and b.status = 'done')
        and not exists (select from account_deletions a where a.account = n.account and a.begun_at is not null)`,
     [id],
   )
-  return rowCount > 0 && existsSync(data.at('databases', id))
+  return rowCount > 0
 }
 
 function causeOf(error: unknown, hasStarted: boolean): keyof typeof TRIES_MAX {

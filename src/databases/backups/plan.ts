@@ -7,6 +7,8 @@ import { positionOf, positionText, segmentStart } from './wire.ts'
 
 export type WantedRestore = {
   readonly source: string
+  /** In the place of its source, whose files are gone: of all that is stored. */
+  readonly isOwn?: boolean
   /** The end of this backup; otherwise the time, or the last moment. */
   readonly backup: string | null
   readonly until: Date | null
@@ -48,7 +50,8 @@ const BLOB =
 export async function planRestore(state: Queryable, wanted: WantedRestore): Promise<RestorePlan> {
   const backup = await backupOf(state, wanted)
   const gap = await gapAfter(state, wanted.source, backup)
-  if (gap !== undefined && wanted.backup === null) demandBefore(gap, wanted.until)
+  if (gap !== undefined && wanted.backup === null && wanted.isOwn !== true)
+    demandBefore(gap, wanted.until)
   const parts = await state.query<BlobRow>(
     `select ${BLOB}, p.size::text, p.key from database_parts p join blobs b on b.id = p.blob
      where p.backup = $1 order by p.number`,

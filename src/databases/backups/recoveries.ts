@@ -51,7 +51,7 @@ export function createRecoveries(
     try {
       await placeRestored(waiting(id), data.at('databases', id))
       await servers.recover(database, restored, signal)
-      await state.query("update database_restores set status = 'done' where database = $1", [id])
+      await state.query('select end_restore($1)', [id])
     } catch (error) {
       if (signal.aborted) return
       // The next try says so, and goes on from the files as they are.

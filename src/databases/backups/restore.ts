@@ -17,12 +17,13 @@ export async function restore(
 ): Promise<void> {
   const { state } = deps
   const { rows } = await state.query<WantedRestore>(
-    'select source, backup, until from database_restores where database = $1',
+    `select source, source = database as "isOwn", backup, until from database_restores where database = $1`,
     [id],
   )
   const [wanted] = rows
   if (wanted === undefined) return
-  if (wanted.backup === null) await storeWanted(deps, { database, until: wanted.until }, ending)
+  if (wanted.backup === null && !wanted.isOwn)
+    await storeWanted(deps, { database, until: wanted.until }, ending)
   const plan = await planRestore(state, wanted)
   const until: Until = wanted.backup === null ? (wanted.until ?? 'end') : 'consistent'
   const gone = new AbortController()
@@ -41,7 +42,8 @@ export async function restore(
     if (gone.signal.aborted) return
     throw error
   }
-  const last = plan.log.at(-1)?.end ?? plan.consistent
+  // The log of a server whose disk was lost may end amid a record.
+  const last = (wanted.isOwn ? undefined : plan.log.at(-1)?.end) ?? plan.consistent
   const { bytes, walBytes } = await createStoredReader()(join(folder, 'data'), signal)
   // The files may wait long for their server, as where the account cannot pay its recovery.
   const { rowCount } = await state.query(
@@ -51,5 +53,5 @@ export async function restore(
     [id, positionText(until === 'end' ? last : plan.consistent), bytes, walBytes],
   )
   if (rowCount === 0) await rm(folder, { recursive: true, force: true })
-  else await state.query("select want_resource($1, 'deployed')", [id])
+  else await state.query('select want_resource(id, desired) from resources where id = $1', [id])
 }

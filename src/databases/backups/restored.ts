@@ -8,7 +8,7 @@ import type { Queryable, State } from '#state/connect.ts'
 import { fault } from '#contract/errors.ts'
 import { NotYet } from '#resources/reconciler.ts'
 import { BackupFault } from './plan.ts'
-import { positionOf } from './wire.ts'
+import { positionOf, segmentStart } from './wire.ts'
 
 export type Restored = {
   /** The name of the source, and its owner: as they are in the files. */
@@ -16,6 +16,8 @@ export type Restored = {
   readonly owner: string
   /** The recovery must reach this position. */
   readonly least: string
+  /** In the place of its source: new log begins behind this position, where the stored log ends. */
+  readonly behind: string | null
 }
 
 type Row = Restored & { readonly status: string; readonly reason: string | null }
@@ -26,7 +28,8 @@ type Row = Restored & { readonly status: string; readonly reason: string | null 
  */
 export async function restoredOf(state: Queryable, id: string): Promise<Restored | undefined> {
   const { rows } = await state.query<Row>(
-    `select r.status, r.reason, r.least_lsn::text as least, n.name, o.name as owner
+    `select r.status, r.reason, r.least_lsn::text as least, n.name, o.name as owner,
+       case when r.source = r.database then log_end(r.source)::text end as behind
      from database_restores r join resources n on n.id = r.source
        join database_roles o on o.database = r.source and o.label = 'owner'
      where r.database = $1`,
@@ -68,11 +71,28 @@ export async function adopt(
       )
   }
   const roles = await server.query('select from pg_roles where rolname = $1', [restored.owner])
-  if (roles.rowCount > 0)
+  if (roles.rowCount > 0 && restored.owner !== to.owner)
     await server.query(
       await formatted(server, 'alter role %I rename to %I', [restored.owner, to.owner]),
     )
   await server.query('alter system reset all')
+  if (restored.behind !== null) await passLog(server, positionOf(restored.behind))
+}
+
+/**
+ * Has the server write its log from a later segment on. The last bytes of the stored log may be a part of a record, in
+ * whose place the log of this history would begin. Each step is a segment; there is about a minute of log to pass.
+ */
+async function passLog(server: State, behind: bigint): Promise<void> {
+  for (;;) {
+    // A checkpoint writes what the next switch needs. A slot, and so the stored log, begins with the last one.
+    await server.query('select pg_switch_wal()')
+    await server.query('checkpoint')
+    const { rows } = await server.query<{ redo: string }>(
+      'select redo_lsn::text as redo from pg_control_checkpoint()',
+    )
+    if (segmentStart(positionOf(rows[0]?.redo ?? '0/0')) > behind) return
+  }
 }
 
 /** PostgreSQL writes where it left the log of the source, in the history of its new timeline. */

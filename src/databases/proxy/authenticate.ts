@@ -9,7 +9,7 @@ import {
 } from '#databases/logins/scram.ts'
 import { LoginRefusal } from './handshake.ts'
 import { readMessage, type ByteWait } from './read-bytes.ts'
-import { authentication, TYPE, type FatalError } from '#wire/messages.ts'
+import { authentication, TYPE, violation, type FatalError } from '#wire/messages.ts'
 
 /** The SQLSTATE of a wrong password. */
 export const WRONG_PASSWORD = '28P01'
@@ -49,10 +49,10 @@ export async function authenticate(
     if (error instanceof ScramFault)
       throw new LoginRefusal(
         socket,
-        error.isWrongPassword ? wrongPassword(role) : { code: '08P01', message: error.message },
+        error.isWrongPassword ? wrongPassword(role) : violation(error.message),
       )
     if (error instanceof RangeError)
-      throw new LoginRefusal(socket, { code: '08P01', message: error.message })
+      throw new LoginRefusal(socket, violation(error.message))
     throw error
   }
 }

@@ -132,6 +132,7 @@ function demandServed(socket: Socket, role: Role, parameters: ReadonlyMap<string
     throw new LoginRefusal(socket, {
       code: '0A000',
       message: 'replication connections are not served',
+      hint: 'Backups and copies are made by the service: ergon db backup, ergon db clone',
     })
   if (role.actual !== 'deployed')
     throw new LoginRefusal(

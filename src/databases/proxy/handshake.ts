@@ -15,6 +15,7 @@ import {
   PROTOCOL_3,
   SSL_REQUEST,
   TYPE,
+  violation,
   type FatalError,
 } from '#wire/messages.ts'
 
@@ -102,8 +103,6 @@ export async function greet(
   }
 }
 
-const violation = (message: string): FatalError => ({ code: '08P01', message })
-
 async function startupOf(
   socket: Socket,
   { length, code }: { readonly length: number; readonly code: number },
@@ -115,6 +114,7 @@ async function startupOf(
     throw new LoginRefusal(socket, {
       code: '0A000',
       message: `unsupported frontend protocol ${code >> 16}.${code & MINOR}: server supports 3.0`,
+      hint: 'Use a client of PostgreSQL 7.4 or newer.',
     })
   const bytes = await readBytes(socket, length - REQUEST_BYTES, waiting)
   const parameters = parseParameters(bytes)

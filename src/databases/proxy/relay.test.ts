@@ -23,7 +23,7 @@ async function session(t: TestContext) {
   }
 }
 
-const FATAL = { code: '53400', message: 'no' }
+const FATAL = { code: '53400', message: 'no', hint: 'pay' }
 const ROW = message(0x44, Buffer.alloc(100))
 
 test('a cut waits for the end of a message', async (t) => {
@@ -57,7 +57,7 @@ test('a server that ends without words is told to the client, between two messag
   }
   assert.match(await heard(ROW), /^E.*SFATAL\0.*C57P02\0/s)
   assert.equal(await heard(ROW.subarray(0, 50)), '', 'in the middle of a message')
-  const last = fatalMessage({ code: '57P01', message: 'terminated' })
+  const last = fatalMessage({ code: '57P01', message: 'terminated', hint: 'again' })
   assert.equal(await heard(last), '', 'the server has had its last word')
   // An error of a query is no last word: the server is ready behind it.
   assert.match(

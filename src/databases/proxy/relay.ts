@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import { takeBytes } from '#wire/direct-bytes.ts'
 import type { FrameScanner } from '#wire/frames.ts'
 import { ProtocolState } from './protocol-state.ts'
-import { fatalMessage, message, TYPE, type FatalError } from '#wire/messages.ts'
+import { fatalMessage, message, TYPE, violation, type FatalError } from '#wire/messages.ts'
 
 /** The state of the backend after a session: free for another client, of no use, or gone. */
 export type SessionEnd = 'idle' | 'busy' | 'backend-gone'
@@ -31,7 +31,7 @@ const CRASHED: FatalError = {
   message: 'the server ended the session unexpectedly',
   hint: 'Connect again: committed rows are kept. Queries that together need more memory than the server has end all sessions.',
 }
-const NO_MESSAGE: FatalError = { code: '08P01', message: 'invalid message length' }
+const NO_MESSAGE = violation('invalid message length')
 
 /** `relayed` is called after each piece, with its bytes. */
 export function relay(client: Socket, backend: Socket, relayed: (bytes: number) => void): Relay {

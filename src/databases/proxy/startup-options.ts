@@ -23,7 +23,8 @@ export function startupRefusal(parameters: ReadonlyMap<string, string>): FatalEr
     names.push(name)
   }
   if (!names.some((name) => name.toLowerCase().replaceAll('-', '_') === DELAY)) return undefined
-  return { code: '42501', message: `permission denied to set parameter "${DELAY}"` }
+  const message = `permission denied to set parameter "${DELAY}"`
+  return { code: '42501', message, hint: 'Leave it out: it would make logins wait.' }
 }
 
 /** As pg_split_opts() of PostgreSQL: white space separates, a backslash takes the next character as it is. */

@@ -45,14 +45,27 @@ export const hasFiles = (folder: string): boolean => existsSync(join(folder, 'da
 
 /** The failure of a database whose files are missing. */
 export const missingFiles = (folder: string): StartFailure =>
-  new StartFailure('its files are missing', `its files are missing: ${folder}`)
-
-/** True once a server of the database has answered, or has recovered restored files. */
-async function hadFiles(state: Queryable, id: string): Promise<boolean> {
-  const { rowCount } = await state.query(
-    `select from databases d where id = $1 and (postgres_version is not null
-       or exists (select from database_restores r where r.database = d.id and r.status = 'done'))`,
-    [id],
+  new StartFailure(
+    'its files are missing; the operator of the service can restore them from its backups',
+    `its files are missing: ${folder}; see ergon admin database restore-lost`,
   )
+
+/** Databases `d` of which a server has answered, or has recovered restored files. */
+const HAD_FILES = `(d.postgres_version is not null
+  or exists (select from database_restores r where r.database = d.id and r.status = 'done'))`
+
+async function hadFiles(state: Queryable, id: string): Promise<boolean> {
+  const { rowCount } = await state.query(`select from databases d where id = $1 and ${HAD_FILES}`, [
+    id,
+  ])
   return rowCount > 0
+}
+
+/** The databases whose files are missing, by their folders below one, as after the loss of a disk. */
+export async function lostDatabases(state: Queryable, folder: string): Promise<Resource[]> {
+  const { rows } = await state.query<Resource>(
+    `select n.id, n.account, n.name from resources n join databases d using (id)
+     where n.desired <> 'deleted' and ${HAD_FILES} order by n.id`,
+  )
+  return rows.filter(({ id }) => !hasFiles(join(folder, id)))
 }

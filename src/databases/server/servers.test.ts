@@ -34,6 +34,7 @@ function open(t: TestContext, given: { readonly cell: object; readonly steps?: s
     idleMs: 1000,
     proxies: 1,
     admit: async () => undefined,
+    demandNewest: async () => undefined,
     beside: async () => undefined,
     changed: (_: unknown, isRunning: boolean) =>
       void steps.push(isRunning ? 'others hear of it' : 'others hear of its end'),

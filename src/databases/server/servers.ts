@@ -16,6 +16,7 @@ import { holdSessions } from './hold-sessions.ts'
 import { JOB_MS_MAX } from '#databases/backups/job.ts'
 import { recoverIn, type OwnCell } from '#databases/backups/recover-in.ts'
 import { adopt, type Restored } from '#databases/backups/restored.ts'
+import { createAlone } from './alone.ts'
 import { beginLife } from './begin-life.ts'
 import { cellNameOf } from './cell-name.ts'
 import { failureBefore, SILENT_MS, watchStart, type StartFailure } from './failing-start.ts'
@@ -72,6 +73,8 @@ export type ServersDeps = {
   readonly proxies: number
   /** Holds energy for the cell that is about to start; rejects where the account cannot pay, or a budget is used up. */
   readonly admit: (cell: string, account: string) => Promise<void>
+  /** Throws a StartFailure where the files of a server that answers are those of an older copy. */
+  readonly demandNewest: (server: RunningServer) => Promise<void>
   /** Work that goes on while the server of a database runs; never rejects. */
   readonly beside: (server: RunningServer, signal: AbortSignal) => Promise<void>
   /** Told of each server that has started, and of each that is about to end. */
@@ -221,36 +224,6 @@ async function usedOrLeft<U extends { release(): void }>(
   }
 }
 
-/** Work that has a server for itself: uses wait for its end, and so would a stop. */
-function createAlone() {
-  const running = new Map<string, AbortController>()
-  return {
-    async run<T>(
-      id: string,
-      signal: AbortSignal,
-      work: (signal: AbortSignal) => Promise<T>,
-    ): Promise<T> {
-      const ending = new AbortController()
-      running.set(id, ending)
-      try {
-        return await work(AbortSignal.any([signal, ending.signal]))
-      } catch (error) {
-        // The work fails of the end of its server.
-        ending.signal.throwIfAborted()
-        throw error
-      } finally {
-        running.delete(id)
-      }
-    },
-    /** Ends such work with a reason; false where there is none. */
-    end(id: string, why: Error | undefined): boolean {
-      const one = why === undefined ? undefined : running.get(id)
-      one?.abort(why)
-      return one !== undefined
-    },
-  }
-}
-
 /** Starts a server and the work beside it. */
 async function startServer(
   deps: ServersDeps,
@@ -272,6 +245,7 @@ async function startServer(
   const slow = (milli: number | undefined) => cell.limitCpu('size', milli)
   const server = { ...database, folder, install, connect, slow, hold: () => holdSessions(cell) }
   const begun = onceDone(async () => {
+    await reportingFailure(deps, database, () => deps.demandNewest(server))
     await beginLife(deps.state, database.id)
     // Later: who follows the log knows its life.
     if (!ending.signal.aborted) deps.changed(database, true)

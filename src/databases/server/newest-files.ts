@@ -1,0 +1,34 @@
+// Finds files of a database that are those of an older copy of the data folder.
+import type { Queryable } from '#state/connect.ts'
+import { StartFailure } from './failing-start.ts'
+import type { RunningServer } from './servers.ts'
+
+const OLDER = 'its files are older than its backups'
+
+/**
+ * Returns a check that throws a StartFailure for files that lack log which is stored, as those of an older copy of the
+ * data folder: clients would see old rows without a word, and the log of two histories would be stored as one. A server
+ * sends no log that is not on its disk, so its own files are never behind the stored log.
+ */
+export function createNewestFiles(
+  state: Queryable,
+): (server: Pick<RunningServer, 'id' | 'folder' | 'connect'>) => Promise<void> {
+  /** Files are changed while the node is stopped: one check for each database is enough. */
+  const newest = new Set<string>()
+  return async ({ id, folder, connect }) => {
+    if (newest.has(id)) return
+    await using server = connect()
+    const own = await server.query<{ end: string; timeline: number }>(
+      'select pg_current_wal_flush_lsn()::text as end, timeline_id as timeline from pg_control_checkpoint()',
+    )
+    const [reached] = own.rows
+    const { rows } = await state.query<{ end: string }>(
+      `select log_end($1)::text as end where log_end($1) > $2
+         or (select max(timeline) from database_wal where database = $1) > $3`,
+      [id, reached?.end, reached?.timeline],
+    )
+    if (rows[0] === undefined) return void newest.add(id)
+    const log = `${OLDER}: they end at ${reached?.end}, and the stored log at ${rows[0].end}: ${folder}`
+    throw new StartFailure(`${OLDER}; the operator of the service can restore them`, log)
+  }
+}
