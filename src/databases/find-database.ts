@@ -72,7 +72,8 @@ export const SHOWN_DATABASES = shownResources<DatabaseRow, GatewaySettings, Data
 export function databaseStatusOf({
   actual,
   restore_step: step,
-}: Pick<DatabaseRow, 'actual'> & Partial<Pick<DatabaseRow, 'restore_step'>>): DatabaseReply['status'] {
+}: Pick<DatabaseRow, 'actual'> &
+  Partial<Pick<DatabaseRow, 'restore_step'>>): DatabaseReply['status'] {
   if (actual !== 'crash_loop') return actual
   return step == null ? 'failed' : 'deploying'
 }

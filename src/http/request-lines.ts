@@ -139,7 +139,9 @@ function bytesOf({ rawHeaders, headers, url = '' }: IncomingMessage): number {
 /** Of the network whose requests take most, the line whose do. */
 function largestOf(lines: ReadonlySet<Line>): Line {
   const sumOf = ({ network }: Line) => network?.bytes ?? 0
-  return lines.values().reduce((most, line) =>
-    (sumOf(line) - sumOf(most) || line.bytes - most.bytes) > 0 ? line : most,
-  )
+  return lines
+    .values()
+    .reduce((most, line) =>
+      (sumOf(line) - sumOf(most) || line.bytes - most.bytes) > 0 ? line : most,
+    )
 }

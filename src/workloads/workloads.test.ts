@@ -241,10 +241,12 @@ test(
     const reasonOf = async () =>
       (await state.query<{ reason: string | null }>('select reason from resources')).rows[0]?.reason
     const deploy = (wish: AbortSignal) =>
-      workloads.deploy(web, wish, () => undefined).then(
-        () => 'deployed',
-        (error: unknown) => error,
-      )
+      workloads
+        .deploy(web, wish, () => undefined)
+        .then(
+          () => 'deployed',
+          (error: unknown) => error,
+        )
     const wish = new AbortController()
     const suspended = deploy(wish.signal)
     for (let nth = 0; (await reasonOf()) === null && nth < 500; nth++) await pause(10)
@@ -255,7 +257,10 @@ test(
     const why = `Could not start the workload in 4 s: ${VOLUMES_WAIT.room}`
     const outcome = await deploy(signal)
     assert.ok(outcome instanceof NotYet)
-    assert.deepEqual([outcome.message, lines.at(-1), await reasonOf()], [why, why, VOLUMES_WAIT.room])
+    assert.deepEqual(
+      [outcome.message, lines.at(-1), await reasonOf()],
+      [why, why, VOLUMES_WAIT.room],
+    )
     held.resolve()
     assert.deepEqual([await deploy(signal), await reasonOf()], ['deployed', null])
     await state.query("update resources set actual = 'deployed', reached_revision = revision")

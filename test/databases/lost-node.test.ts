@@ -165,10 +165,7 @@ test('one command of the operator restores each of them in its own place, and th
     events.map(({ data }) => [data['database_id'], data['since']]),
     [[idOf(notes), list[0]?.stored_to]],
   )
-  assert.match(
-    await done('admin', 'database', 'restore-lost'),
-    /No database has lost its files/,
-  )
+  assert.match(await done('admin', 'database', 'restore-lost'), /No database has lost its files/)
 })
 
 test('the log of a database that was restored in its own place goes on, and times before and after are restored', async () => {

@@ -51,8 +51,7 @@ export async function authenticate(
         socket,
         error.isWrongPassword ? wrongPassword(role) : violation(error.message),
       )
-    if (error instanceof RangeError)
-      throw new LoginRefusal(socket, violation(error.message))
+    if (error instanceof RangeError) throw new LoginRefusal(socket, violation(error.message))
     throw error
   }
 }

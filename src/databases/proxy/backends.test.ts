@@ -91,7 +91,11 @@ test('the backends that are kept of one server are few, and those kept longest m
 })
 
 test('a backend that cannot be reset is ended, and the next client has another one', async (t) => {
-  const refused = fatalMessage({ code: '25001', message: 'DISCARD ALL cannot run here', hint: 'none' })
+  const refused = fatalMessage({
+    code: '25001',
+    message: 'DISCARD ALL cannot run here',
+    hint: 'none',
+  })
   for (const [answer, isKept] of [
     [READY, true],
     [Buffer.concat([refused, READY]), false],

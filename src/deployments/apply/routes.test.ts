@@ -94,7 +94,12 @@ test('a route that moves and another change of its host do not deadlock', { skip
         return answer as never
       },
     }
-    const wish = { account: ACCOUNT, name: host, spec: { name: host, to: 'function.b-two' }, files: {} }
+    const wish = {
+      account: ACCOUNT,
+      name: host,
+      spec: { name: host, to: 'function.b-two' },
+      files: {},
+    }
     const given = { wish, found: undefined, changed: new Set<string>() }
     await present(parts.route, 'it is served').apply(between, OWNER, given)
   })

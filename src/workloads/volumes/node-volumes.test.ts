@@ -138,8 +138,7 @@ test('volumes that wait for room and for checks say so, and each wait ends with 
     }
     const pull = await lockFile(lock, undefined, { read: true })
     const [first, second, third] = [waiting('a'), waiting('b'), waiting('c')]
-    for (const one of [first, second])
-      assert.deepEqual(await one.isSaid(), [VOLUMES_WAIT.room])
+    for (const one of [first, second]) assert.deepEqual(await one.isSaid(), [VOLUMES_WAIT.room])
     // The second one is behind the first one, which waits for the pull.
     assert.equal(await second.ended(), 'nobody wants b')
     assert.equal(await first.ended(), 'nobody wants a')

@@ -6,12 +6,7 @@ import { promiseRoomOf } from '#base/tenant-room.ts'
 import type { CellVolume } from '#cells/cell.ts'
 import { fault } from '#contract/errors.ts'
 import { VOLUMES_WAIT } from '#contract/resources/passing-reasons.ts'
-import type {
-  VolumesOf,
-  VolumesWait,
-  WorkloadVolume,
-  WorkloadVolumes,
-} from '#workloads/driver.ts'
+import type { VolumesOf, VolumesWait, WorkloadVolume, WorkloadVolumes } from '#workloads/driver.ts'
 import { createTurns } from './volume-turns.ts'
 import { createKeptRoom, type KeptRoom } from './kept-room.ts'
 import { createRoomChecks, type RoomChecks } from './room-checks.ts'
@@ -168,11 +163,7 @@ function createOpening({
   }
 }
 
-async function told<T>(
-  { waits }: VolumesWait,
-  what: string,
-  wait: () => Promise<T>,
-): Promise<T> {
+async function told<T>({ waits }: VolumesWait, what: string, wait: () => Promise<T>): Promise<T> {
   const timer = setTimeout(() => waits(what), TOLD_MS)
   return await wait().finally(() => clearTimeout(timer))
 }
