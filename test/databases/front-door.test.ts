@@ -1,4 +1,5 @@
-// The endpoint of databases, as clients of every kind meet it: logins, protocol, TLS, sessions, cancel requests.
+// The endpoint of databases, as clients of every kind meet it: logins, protocol, TLS, sessions, cancel requests. Refusals are
+// in error-table.test.ts.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
@@ -26,17 +27,6 @@ before(async () => {
 
 const connect = (given?: Partial<pg.ClientConfig>) => connectTo(url, given)
 const withClient = <T>(work: (client: pg.Client) => Promise<T>) => clientOf(url, work)
-
-test('a login with a wrong password, of nobody, to another database or for replication is refused', async () => {
-  const refused = (given: Partial<pg.ClientConfig>, code: string, more: object = {}) =>
-    assert.rejects(connect(given), { code, severity: 'FATAL', ...more }, code)
-  // The same words for both: nobody learns which roles there are.
-  await refused({ password: 'wrong' }, '28P01', { hint: /ergon db url/ })
-  await refused({ user: 'u_nobody' }, '28P01', { hint: /ergon db url/ })
-  await refused({ user: 'postgres', database: 'postgres' }, '28P01')
-  await refused({ database: 'postgres' }, '3D000')
-  await refused({ replication: 'database' } as object, '0A000')
-})
 
 test('logins that fail are charged to nobody, and cost their database nothing', async () => {
   const { sql } = sharedErgon()

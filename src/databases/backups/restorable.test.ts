@@ -271,3 +271,50 @@ test(
     await state.query('commit')
   },
 )
+
+test(
+  'want_own_restore() wants all that is stored of a database with a copy, without the log behind a lost part',
+  { skip },
+  async () => {
+    const id = await newDatabase('lost-files')
+    const want = () => value('want_own_restore($1)', [id])
+    assert.equal(await want(), false, 'it has no copy')
+    await copy(id, 1, 'nightly')
+    for (const mb of [1, 9])
+      await value(
+        "keep_wal($1, '0/0'::pg_lsn + $2::bigint, '0/0'::pg_lsn + $3::bigint, 1, $4, 1, $5)",
+        [
+          id,
+          mb * MB,
+          (mb + 1) * MB,
+          JSON.stringify({ id: crypto.randomUUID(), location: 'fs', size: 1, checksum: 'x' }),
+          '{}',
+        ],
+      )
+    await lose(id, 3, 2)
+    assert.equal(await want(), true)
+    assert.deepEqual(
+      await value('array(select begin_lsn::text from database_wal where database = $1)', [id]),
+      ['0/100000'],
+    )
+    const [wanted] = (
+      await state.query(
+        'select source, backup, until, status from database_restores where database = $1',
+        [id],
+      )
+    ).rows
+    assert.deepEqual(wanted, { source: id, backup: null, until: null, status: 'wanted' })
+    assert.equal(String(await value('stored_only_to($1)', [id])), String(new Date(dayText(2))))
+    await state.query("update database_restores set status = 'unpacked' where database = $1", [id])
+    assert.equal(await want(), true, 'it is under way')
+    assert.equal(
+      await value('(select status from database_restores where database = $1)', [id]),
+      'unpacked',
+    )
+    const told = () =>
+      value("array(select data ->> 'since' from events where data ->> 'database_id' = $1)", [id])
+    assert.deepEqual(await told(), [])
+    await value('end_restore($1)', [id])
+    assert.deepEqual(await told(), [dayText(2)])
+  },
+)

@@ -1,18 +1,35 @@
 // Finds files of a database that are those of an older copy of the data folder.
-import type { Queryable } from '#state/connect.ts'
+import { existsSync, readFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Queryable, State } from '#state/connect.ts'
 import { StartFailure } from './failing-start.ts'
-import type { RunningServer } from './servers.ts'
 
 const OLDER = 'its files are older than its backups'
+/** Beside the files that were found older: each further start would write log, up to the end of the stored log. */
+const MARK = 'older'
+
+/** Throws a StartFailure for files that were found older before. */
+export function demandUnmarked(folder: string): void {
+  const mark = join(folder, MARK)
+  if (existsSync(mark)) throw olderFiles(readFileSync(mark, 'utf8'))
+}
+
+const olderFiles = (log: string): StartFailure =>
+  new StartFailure(`${OLDER}; the operator of the service can restore them`, log)
 
 /**
- * Returns a check that throws a StartFailure for files that lack log which is stored, as those of an older copy of the
- * data folder: clients would see old rows without a word, and the log of two histories would be stored as one. A server
- * sends no log that is not on its disk, so its own files are never behind the stored log.
+ * Returns a check that throws a StartFailure for files that lack log which is stored. They are those of an older copy of
+ * the data folder: clients would see old rows without a word, and the log of two histories would be stored as one. A
+ * server sends no log that is not on its disk, so its own files are never behind the stored log.
  */
 export function createNewestFiles(
   state: Queryable,
-): (server: Pick<RunningServer, 'id' | 'folder' | 'connect'>) => Promise<void> {
+): (server: {
+  readonly id: string
+  readonly folder: string
+  readonly connect: () => State
+}) => Promise<void> {
   /** Files are changed while the node is stopped: one check for each database is enough. */
   const newest = new Set<string>()
   return async ({ id, folder, connect }) => {
@@ -29,6 +46,7 @@ export function createNewestFiles(
     )
     if (rows[0] === undefined) return void newest.add(id)
     const log = `${OLDER}: they end at ${reached?.end}, and the stored log at ${rows[0].end}: ${folder}`
-    throw new StartFailure(`${OLDER}; the operator of the service can restore them`, log)
+    await writeFile(join(folder, MARK), log)
+    throw olderFiles(log)
   }
 }

@@ -22,6 +22,7 @@ import { cellNameOf } from './cell-name.ts'
 import { failureBefore, SILENT_MS, watchStart, type StartFailure } from './failing-start.ts'
 import { installedIn, type Installed } from './look-inside.ts'
 import { hasFiles, makeCluster, missingFiles } from './make-cluster.ts'
+import { demandUnmarked } from './newest-files.ts'
 import { makeDatabase, type ConnectAs, type DatabaseRoles } from './make-database.ts'
 import { KEPT_MAX } from '#databases/proxy/backends.ts'
 import { SESSIONS_MAX } from '#databases/agent-socket/session-shares.ts'
@@ -234,6 +235,7 @@ async function startServer(
   const watch = watchStart(folder)
   const { install, cell } = await reportingFailure(deps, database, async () => {
     if (!hasFiles(folder)) throw missingFiles(folder)
+    demandUnmarked(folder)
     const programs = await deps.install()
     const own = { ended: watch.ended }
     return { install: programs, cell: await startCell(deps, { install: programs, database }, own) }
