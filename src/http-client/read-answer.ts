@@ -22,6 +22,7 @@ const LOOP_BYTES_MAX = 32
 const SIZE_DIGITS_MAX = 8
 const CR = 0x0d
 const LF = 0x0a
+const BARE_LF = /(?<!\r)\n/
 const NO_DIGIT = 255
 /** The value of each byte as a hexadecimal digit. */
 const DIGITS = Uint8Array.from({ length: 256 }, (_, code) =>
@@ -149,7 +150,11 @@ export class HttpAnswerReader {
   }
 
   #head(text: string | undefined, bytes: Buffer): void {
-    if (text === undefined) return
+    if (text === undefined) {
+      // Its empty line would never come.
+      if (BARE_LF.test(this.#kept)) throw new NotHttp('A line ends in LF alone')
+      return
+    }
     const head = readAnswerHead(text)
     const { status, length, isChunked } = head
     if (status < STATUS_MIN) throw new NotHttp('Not a status')

@@ -3,6 +3,7 @@ import { ErgonError } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import type { ForwardedRequest } from './forwarded-request.ts'
 import { rulesOfKind, type RoutedKind } from './kinds.ts'
+import { NotHttp } from '#http-client/heads.ts'
 import { NotAnswered } from '#http-client/not-answered.ts'
 
 const STATUS_MIN = 200
@@ -16,11 +17,15 @@ export const isAnswerStatus = (status: number): boolean =>
 export const failedFault = (kind: RoutedKind, why = 'failed'): ErgonError =>
   fault(rulesOfKind(kind).refusals.failed, `Could not answer: the ${kind} ${why}`)
 
+const NOT_HTTP1 =
+  'has sent an answer that is not of HTTP/1.1, where each line of a head ends in CRLF'
+
 /** Why the instance has not answered. A request that was to end has failed by that, whatever its instance said then. */
 export function unansweredFault(
   error: unknown,
   { kind, ending }: Pick<ForwardedRequest, 'kind' | 'ending'>,
 ): Error {
   if (ending.reason !== undefined) return ending.reason
+  if (error instanceof NotHttp) return failedFault(kind, NOT_HTTP1)
   return error instanceof ErgonError || error instanceof NotAnswered ? error : failedFault(kind)
 }

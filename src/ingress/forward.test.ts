@@ -98,6 +98,19 @@ for (const [what, bad] of Object.entries(BAD_ANSWERS))
     }
   })
 
+test('an answer whose lines end in LF alone is told as no HTTP, and not as the end of a process', async (t) => {
+  const bare = `${OK}Content-Type: text/plain\n\n`
+  for (const answer of [`${bare}hi`, `${bare}a body with an empty line\r\n\r\n`])
+    for (const stays of [false, true]) {
+      const { text } = await exchange(t, get('POST'), answer, { stays })
+      assert.match(text, /^HTTP\/1\.1 502 /)
+      assert.match(
+        text,
+        /function_failed.*not of HTTP\/1\.1, where each line of a head ends in CRLF/,
+      )
+    }
+})
+
 test('a body that ends early ends the connection, and is no fault of the service', async (t) => {
   const { text, logged } = await exchange(t, get(), `${OK}Content-Length: 100\r\n\r\nhi`)
   assert.match(text, /^HTTP\/1\.1 200 OK\r\n/)
