@@ -45,7 +45,8 @@ export const SHOWN_WORKLOADS = shownResources<WorkloadRow, WorkloadGatewaySettin
   columns: `w.host, n.hosts, v.image, v.digest,
     coalesce(v.port, (v.config -> 'ports' ->> 0)::int) as port, v.command, v.env_names, v.secret_names, v.cpu_milli,
     v.memory_bytes::text, v.health, volumes_of(v) as volumes, w.scale_min, w.scale_max, w.target_requests, w.sleep_after_ms,
-    workload_instances(n.id)::text as instances, n.version, n.live_version, p.pull, ${versionsColumn(
+    workload_instances(n.id)::text as instances, n.version, n.live_version,
+    (select p.pull from resource_versions where resource = n.id and version = n.version and failure is null), ${versionsColumn(
       {
         table: 'workload_versions',
         key: 'workload',

@@ -32,6 +32,20 @@ test('a node that runs no containers says so', async () => {
   })
 })
 
+test(
+  'a pull is shown while it goes on, and no more once its version has failed',
+  { skip },
+  async () => {
+    const { id } = await deploy({ name: 'pulled' })
+    const pull = { done_bytes: 5, total_bytes: 9 }
+    await query('update workload_versions set pull = $2 where workload = $1', id, pull)
+    const shown = async () => (await change('pulled', { scale: { max: 2 } })).pull
+    assert.deepEqual(await shown(), pull)
+    await query('select fail_version($1, 1, $2)', id, 'the registry refuses')
+    assert.equal(await shown(), null)
+  },
+)
+
 test('a further deployment makes a version, and keeps what it leaves out', { skip }, async () => {
   const first = await deploy({
     name: 'api',
