@@ -1,7 +1,7 @@
 // Planted faults of evidence packs that a history must notice: each changes an answer of the state, or a statement.
 import type { State } from '#state/connect.ts'
 
-/** By their names, with a seed that turns each red. */
+/** Each has a seed that turns it red. */
 export const PACK_PLANTS = {
   'a page is skipped after a kill': 1,
   'the file of a killed build stays': 3,
