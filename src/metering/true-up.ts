@@ -36,7 +36,7 @@ export type BilledByCell = ReadonlyMap<string, Billed>
 
 /**
  * Adds bills to the totals of their cells. A bill of nothing takes no place. Names are those of the operator's models, so they
- * need no limit: with one of 256 the order of merges decided which cells had a total of their own, and totals fell or were
+ * need no limit. With a limit of 256 the order of merges decided which cells had a total of their own. Totals fell, or were
  * booked twice.
  */
 export function addByCell(
