@@ -63,6 +63,13 @@ const write = (url: URL, n: number): Promise<Date> =>
     return rows[0]?.now ?? assert.fail()
   })
 
+/** Resolves when the log of a server is known to be stored up to a time. */
+const storedTo = (url: URL, time: Date): Promise<void> =>
+  until('the log is stored', async () => {
+    const text = 'select from databases where id = $1 and log_stored_at > $2'
+    return (await ergon.sql(text, [idOf(url), time])).length > 0
+  })
+
 type Shown = { readonly status: string; readonly reason: string | null }
 const shown = async (name: string) =>
   JSON.parse((await ergon.cli('db', 'show', name, '--json')).stdout) as Shown
@@ -91,10 +98,7 @@ test('files of a database that are older than its backups are not served, and th
   execFileSync('cp', ['-a', ergon.dataFolder, join(copies, 'data')])
   await ergon.resume()
   const stored = await write(notes, 2)
-  await until('the row is stored', async () => {
-    const text = 'select from databases where id = $1 and log_stored_at > $2'
-    return (await ergon.sql(text, [idOf(notes), stored])).length > 0
-  })
+  await storedTo(notes, stored)
   upstream.refuses = AWAY
   // Acknowledged, and never stored.
   await write(notes, 3)
@@ -112,7 +116,10 @@ test('files of a database that are older than its backups are not served, and th
   const tried = await refused('db', 'resume', 'notes')
   assert.match(tried, /its files are older than its backups/)
   // Nobody has written into it since the copy.
+  const woken = new Date()
   assert.deepEqual(await rowsOf('asleep'), [1])
+  // A server that is stopped before its log is followed stores the rest at its next start.
+  await storedTo(asleep, woken)
 })
 
 test('databases whose files are missing say so from the start on, to their owners and to the operator', async () => {

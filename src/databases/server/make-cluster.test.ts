@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { addTestAccount, openLedgerState } from '#ledger/test-state.fixture.ts'
 import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
-import { makeCluster } from './make-cluster.ts'
+import { lostDatabases, makeCluster } from './make-cluster.ts'
 
 const skip = whyNoState()
 
@@ -38,9 +38,17 @@ test(
     ])
     for (const id of [answered, restored])
       await assert.rejects(made(id), {
-        words: 'its files are missing',
-        log: `its files are missing: ${join(folder, id)}`,
+        words: /^its files are missing; the operator/,
+        log: new RegExp(`^its files are missing: ${join(folder, id)};`),
       })
+    const lost = await lostDatabases(state, folder)
+    assert.deepEqual(
+      lost.map(({ id, name }) => [id, name]),
+      [
+        [answered, 'old'],
+        [restored, 'two'],
+      ],
+    )
     assert.deepEqual(readdirSync(folder), [])
   },
 )
