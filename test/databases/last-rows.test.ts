@@ -1,14 +1,17 @@
-// A restore at once after the end of its source: each row that was acknowledged is there, or the restore says which time
-// it can have. The log of these servers is stored at their ends alone.
+// A restore at once after the end of its source, or amid a transaction of its source: each row that was acknowledged is
+// there, or the restore says which time it can have. The log of these servers is stored at their ends alone.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { startErgon, type Ergon } from '../start-ergon.ts'
-import { backUpNightly, makeDatabase, until, withClient } from './driver.ts'
+import { backUpNightly, connectTo, makeDatabase, until, withClient } from './driver.ts'
 import { createRestoreDriver, idOf, serverPids } from './restore-driver.ts'
 
 const ROWS = 200
 const HELD_MS = 3000
+/** A transaction that loads so many rows each time, so often. */
+const LOADED_ROWS = 50
+const LOADED_EACH_MS = 20
 
 let ergon: Ergon
 before(async () => {
@@ -48,6 +51,35 @@ const ask = (method: string, path: string, body: object = {}) =>
     headers: { authorization: `Bearer ${ergon.token}`, 'content-type': 'application/json' },
     ...(method !== 'DELETE' && { body: JSON.stringify(body) }),
   })
+
+/** Loads rows in one transaction that stays open, until the disposal. */
+async function loadRows(url: URL): Promise<AsyncDisposable> {
+  const client = await connectTo(url)
+  const ending = new AbortController()
+  await client.query('begin')
+  const loading = (async () => {
+    while (!ending.signal.aborted) {
+      await client.query('insert into kept select generate_series(1, $1)', [LOADED_ROWS])
+      await pause(LOADED_EACH_MS)
+    }
+    await client.query('rollback')
+  })()
+  return {
+    async [Symbol.asyncDispose]() {
+      ending.abort()
+      await loading.finally(() => client.end())
+    },
+  }
+}
+
+test('a clone amid a transaction that loads rows has each row that was committed before', async () => {
+  const url = await withLastRows('loading')
+  await using _load = await loadRows(url)
+  for (const copy of ['loading-1', 'loading-2']) {
+    await done('db', 'clone', 'loading', copy)
+    assert.deepEqual(await rowsOf(copy), numbers)
+  }
+})
 
 test('a restore at once after a deletion waits for the last rows', async () => {
   const url = await withLastRows('gone')

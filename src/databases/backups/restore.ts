@@ -22,8 +22,10 @@ export async function restore(
   )
   const [wanted] = rows
   if (wanted === undefined) return
-  if (wanted.backup === null && !wanted.isOwn)
-    await storeWanted(deps, { database, until: wanted.until }, ending)
+  const stored =
+    wanted.backup === null && !wanted.isOwn
+      ? await storeWanted(deps, { database, until: wanted.until }, ending)
+      : undefined
   const plan = await planRestore(state, wanted)
   const until: Until = wanted.backup === null ? (wanted.until ?? 'end') : 'consistent'
   const gone = new AbortController()
@@ -43,14 +45,14 @@ export async function restore(
     throw error
   }
   // The log of a server whose disk was lost may end amid a record.
-  const last = (wanted.isOwn ? undefined : plan.log.at(-1)?.end) ?? plan.consistent
+  const least = until === 'end' ? stored : undefined
   const { bytes, walBytes } = await createStoredReader()(join(folder, 'data'), signal)
   // The files may wait long for their server, as where the account cannot pay its recovery.
   const { rowCount } = await state.query(
     `with unpacked as (update database_restores set status = 'unpacked', least_lsn = $2
        where database = $1 and status = 'running' returning database)
      update databases set stored_bytes = $3, wal_bytes = $4 from unpacked where id = unpacked.database`,
-    [id, positionText(until === 'end' ? last : plan.consistent), bytes, walBytes],
+    [id, least ?? positionText(plan.consistent), bytes, walBytes],
   )
   if (rowCount === 0) await rm(folder, { recursive: true, force: true })
   else await state.query('select want_resource(id, desired) from resources where id = $1', [id])

@@ -16,6 +16,8 @@ type Source = {
   readonly isEnded: boolean
   /** The whole log is stored. */
   readonly isWhole: boolean
+  /** The end of the stored log; null without any. */
+  readonly end: string | null
   /** All is stored that was written by then. */
   readonly storedAt: Date
 }
@@ -27,30 +29,33 @@ const RECORD_MS_MAX = 3000
 const LOOK_MS = 100
 
 /**
- * Resolves when all is stored that the moment of a restore can need. A server that runs stores its log now, and one that
- * stops is waited for. Throws a BackupFault with the time up to which the log is stored where that cannot be.
+ * Resolves when all is stored that the moment of a restore can need, with the end of a record that a restore to the last
+ * moment must reach. A server that runs stores its log now, and one that stops is waited for. Throws a BackupFault with
+ * the time up to which the log is stored where that cannot be.
  */
 export async function storeWanted(
   deps: WorkDeps,
   { database, until }: RestoreMoment,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<string | undefined> {
   const { state, clock } = deps
   let lastMs = clock.monotonicMs() + STOP_MS_MAX
   for (;;) {
     const { rows } = await state.query<Source>(
-      `select n.wanted, n.actual = n.wanted as "isEnded", d.is_archived as "isWhole", d.log_stored_at as "storedAt"
+      `select n.wanted, n.actual = n.wanted as "isEnded", d.is_archived as "isWhole", d.log_stored_at as "storedAt",
+         (select end_lsn::text from database_wal where database = d.id order by begin_lsn desc limit 1) as "end"
        from databases d join resources n using (id) where d.id = $1`,
       [database],
     )
     const [source] = rows
-    if (source === undefined || source.isWhole) return
-    if (until !== null && until <= source.storedAt) return
+    if (source === undefined) return undefined
+    if (source.isWhole) return source.end ?? undefined
+    if (until !== null && until <= source.storedAt) return undefined
     if (source.wanted === 'deployed') {
-      const why = await storeNow(deps, database, signal)
-      if (why === undefined) return
+      const stored = await storeNow(deps, database, signal)
+      if (typeof stored === 'string') return stored
       // A wish that came meanwhile ends the server in order.
-      if ((await wishOf(deps, database)) === 'deployed') throw storedOnly(source, why)
+      if ((await wishOf(deps, database)) === 'deployed') throw storedOnly(source, stored)
     } else if (clock.monotonicMs() > lastMs) throw storedOnly(source, WHY[source.wanted])
     else if (source.isEnded) lastMs = Math.min(lastMs, clock.monotonicMs() + RECORD_MS_MAX)
     await sleep(LOOK_MS, signal)
@@ -66,21 +71,20 @@ const wishOf = async ({ state }: WorkDeps, database: string): Promise<string | u
   (await state.query<{ wanted: string }>('select wanted from resources where id = $1', [database]))
     .rows[0]?.wanted
 
-/** Stores the log of a source that is awake, or wakes it up; why that cannot be. */
+/** Stores the log of a source that is awake, or wakes it up: up to which position, or why that cannot be. */
 async function storeNow(
   deps: WorkDeps,
   database: string,
   ending: AbortSignal,
-): Promise<BackupFault | NotAwake | undefined> {
+): Promise<BackupFault | NotAwake | string> {
   try {
     await using server = await wakeServer(deps, database, ending)
     try {
-      await storeLog(deps, { database, address: server.address }, server.signal)
+      return await storeLog(deps, { database, address: server.address }, server.signal)
     } catch (error) {
       server.signal.throwIfAborted()
       throw error
     }
-    return undefined
   } catch (error) {
     if (error instanceof BackupFault || error instanceof NotAwake) return error
     throw error

@@ -38,17 +38,22 @@ export async function wakeServer(
   }
 }
 
-/** Stores the log up to now. */
+/**
+ * Stores the log up to now; returns the end of a record of its own there. What the server has written to its disk may end
+ * amid a record of a transaction that goes on, which no recovery reaches.
+ */
 export async function storeLog(
   deps: WorkDeps,
   { database, address }: { readonly database: string; readonly address: StateAddress },
   signal: AbortSignal,
-): Promise<void> {
+): Promise<string> {
   await using server = connectState({ address, connections: 1, log: deps.log })
   const { rows } = await server.query<{ position: string }>(
-    'select pg_current_wal_flush_lsn()::text as position',
+    "select pg_logical_emit_message(true, 'ergon', '')::text as position",
   )
-  await reachLog(deps, database, { position: rows[0]?.position ?? '', signal })
+  const position = rows[0]?.position ?? ''
+  await reachLog(deps, database, { position, signal })
+  return position
 }
 
 /**
