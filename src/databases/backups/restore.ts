@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createStoredReader } from '#databases/size/stored.ts'
 import type { BackupJob, WorkDeps } from './job.ts'
+import { lastRecord } from './last-record.ts'
 import { planRestore, type WantedRestore } from './plan.ts'
 import { openProgress } from './progress.ts'
 import { storeWanted } from './store-wanted.ts'
@@ -44,15 +45,17 @@ export async function restore(
     if (gone.signal.aborted) return
     throw error
   }
-  // The log of a server whose disk was lost may end amid a record.
-  const least = until === 'end' ? stored : undefined
+  const least =
+    until === 'consistent'
+      ? positionText(plan.consistent)
+      : (stored ?? positionText(await lastRecord(join(folder, 'data', 'pg_wal'), plan.log)))
   const { bytes, walBytes } = await createStoredReader()(join(folder, 'data'), signal)
   // The files may wait long for their server, as where the account cannot pay its recovery.
   const { rowCount } = await state.query(
     `with unpacked as (update database_restores set status = 'unpacked', least_lsn = $2
        where database = $1 and status = 'running' returning database)
      update databases set stored_bytes = $3, wal_bytes = $4 from unpacked where id = unpacked.database`,
-    [id, least ?? positionText(plan.consistent), bytes, walBytes],
+    [id, least, bytes, walBytes],
   )
   if (rowCount === 0) await rm(folder, { recursive: true, force: true })
   else await state.query('select want_resource(id, desired) from resources where id = $1', [id])
