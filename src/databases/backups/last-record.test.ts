@@ -94,7 +94,7 @@ async function recovered(log: Buffer): Promise<string> {
   server.restart()
   await server.ready()
   const names = { name: 'absent', owner: 'absent' }
-  await adopt(connect, { ...names, least }, names)
+  await adopt(connect, { ...names, least, behind: null }, names)
   return await ask(`select ${ALL_ROWS}`)
 }
 
