@@ -39,7 +39,7 @@ export async function wakeServer(
 }
 
 /**
- * Stores the log up to now; returns the end of a record of its own there. What the server has written to its disk may end
+ * Stores the log up to now; returns the end of a record of its own there. The log on the disk of the server may end
  * amid a record of a transaction that goes on, which no recovery reaches.
  */
 export async function storeLog(
