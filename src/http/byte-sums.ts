@@ -7,7 +7,7 @@ export class ByteSums {
   readonly #sums = new Map<string, ByteSum>()
   #bytes = 0
 
-  /** Of all names. */
+  /** The sum of all names. */
   get bytes(): number {
     return this.#bytes
   }

@@ -59,14 +59,7 @@ export function createRequestLines(bytesMax = WAITING_BYTES_MAX): RequestLines {
   const lineOf = (socket: Socket): Line => {
     const known = lines.get(socket)
     if (known !== undefined) return known
-    const line: Line = {
-      socket,
-      name: undefined,
-      network: undefined,
-      isRunning: false,
-      waiting: [],
-      bytes: 0,
-    }
+    const line = newLine(socket)
     lines.set(socket, line)
     return line
   }
@@ -128,6 +121,15 @@ export function createRequestLines(bytesMax = WAITING_BYTES_MAX): RequestLines {
       }),
   }
 }
+
+const newLine = (socket: Socket): Line => ({
+  socket,
+  name: undefined,
+  network: undefined,
+  isRunning: false,
+  waiting: [],
+  bytes: 0,
+})
 
 function bytesOf({ rawHeaders, headers, url = '' }: IncomingMessage): number {
   const headBytes = rawHeaders.reduce((sum, { length }) => sum + length, url.length)

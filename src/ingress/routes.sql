@@ -14,7 +14,7 @@ create or replace function set_routes(of_id text, wanted jsonb) returns void lan
 declare
   of_account constant text := (select account from resources where id = of_id);
 begin
-  -- Those that go too: another list that takes one of them waits here, and not within its insertion.
+  -- Hosts that go are locked too: another list that takes one of them waits here, and not within its insertion.
   perform lock_hosts(array[of_id], array(select r ->> 'host' from jsonb_array_elements(wanted) r));
   delete from ingress_routes where resource = of_id;
   if exists (select from jsonb_array_elements(wanted) r join ingress_routes i on i.host = r ->> 'host'

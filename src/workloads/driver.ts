@@ -78,7 +78,7 @@ export interface RunningWorkload extends Instance {
 
 export type VolumesOf = Pick<WorkloadSpec, 'id' | 'volumes'>
 
-/** How volumes wait for others: for room of the disk, and for the checks of other volumes. */
+/** The wait of volumes for room of the disk, or for the checks of other volumes. */
 export type VolumesWait = {
   /** Ends a wait. The work on a file goes on. */
   readonly signal: AbortSignal

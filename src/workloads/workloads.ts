@@ -120,14 +120,8 @@ export function createWorkloads(deps: WorkloadsDeps): Workloads {
           return useLive(parts, ...asked)
         })
         .catch(orBusy),
-    async deploy(resource, signal, aside) {
-      // The change that nobody wants waits for its starts, and the next change for it.
-      const unwanted = () => starts.end(resource.id)
-      signal.addEventListener('abort', unwanted, { once: true })
-      return await deployWanted(parts, resource, { signal, aside }).finally(() =>
-        signal.removeEventListener('abort', unwanted),
-      )
-    },
+    deploy: (resource, signal, aside) =>
+      starts.during(resource.id, signal, () => deployWanted(parts, resource, { signal, aside })),
     stop,
     async remove(id) {
       await stop(id, 'change')
@@ -145,9 +139,7 @@ export function createWorkloads(deps: WorkloadsDeps): Workloads {
       await Promise.all([kept.idle(), measures.idle()])
     },
     close() {
-      scaled.close()
-      instances.close()
-      starts.endAll()
+      for (const part of [scaled, instances, starts]) part.close()
     },
   }
 }
@@ -182,7 +174,13 @@ function createStarts() {
       return ending.signal
     },
     end,
-    endAll: () => [...endings.keys()].forEach(end),
+    /** A change that nobody wants any more waits for its starts, and the next change for it: the signal ends them. */
+    async during<T>(id: string, signal: AbortSignal, change: () => Promise<T>): Promise<T> {
+      const unwanted = () => end(id)
+      signal.addEventListener('abort', unwanted, { once: true })
+      return await change().finally(() => signal.removeEventListener('abort', unwanted))
+    },
+    close: () => [...endings.keys()].forEach(end),
   }
 }
 

@@ -7,7 +7,7 @@ import type { CellVolume } from '#cells/cell.ts'
 import { fault } from '#contract/errors.ts'
 import { VOLUMES_WAIT } from '#contract/resources/passing-reasons.ts'
 import type { VolumesOf, VolumesWait, WorkloadVolume, WorkloadVolumes } from '#workloads/driver.ts'
-import { createTurns } from './volume-turns.ts'
+import { createVolumeTurns } from './volume-turns.ts'
 import { createKeptRoom, type KeptRoom } from './kept-room.ts'
 import { createRoomChecks, type RoomChecks } from './room-checks.ts'
 import {
@@ -38,7 +38,7 @@ const DISK_BLOCK_BYTES = 512
 const LOOK_MS = 250
 const BYTES_PER_MB = 1_000_000
 
-/** A wait for others is mostly shorter: nobody is told of it. */
+/** Waits for others are mostly shorter, and nobody needs to know of them. */
 const TOLD_MS = 1000
 
 /** Checks of file systems at once: each reads much of the disk. */
@@ -121,8 +121,8 @@ function createOpening({
 }: Rooms & { readonly makers: VolumeMakers; readonly checks: Pick<RoomChecks, 'changed'> }) {
   const { make, grow } = makers
   // Each takes the room that it was promised before the next one asks.
-  const promiseTurn = createTurns(1)
-  const growthTurn = createTurns(GROWTHS_MAX)
+  const promiseTurn = createVolumeTurns(1)
+  const growthTurn = createVolumeTurns(GROWTHS_MAX)
   const opening = new Map<string, Promise<void>>()
   const openImage = async (
     path: string,
@@ -140,13 +140,13 @@ function createOpening({
       return promisedBytes(await filesOf(folder), promises)
     }
     try {
-      await told(wait, VOLUMES_WAIT.room, async () => {
+      await tellWait(wait, VOLUMES_WAIT.room, async () => {
         using _ = await promiseTurn(wait.signal)
         await kept.promise(makePromise, wait.signal)
       })
       checks.changed()
       if (image === undefined) return await make(path, bytes)
-      using _ = await told(wait, VOLUMES_WAIT.checks, () => growthTurn(wait.signal))
+      using _ = await tellWait(wait, VOLUMES_WAIT.checks, () => growthTurn(wait.signal))
       await grow(path, bytes)
     } finally {
       promises.delete(id)
@@ -163,7 +163,11 @@ function createOpening({
   }
 }
 
-async function told<T>({ waits }: VolumesWait, what: string, wait: () => Promise<T>): Promise<T> {
+async function tellWait<T>(
+  { waits }: VolumesWait,
+  what: string,
+  wait: () => Promise<T>,
+): Promise<T> {
   const timer = setTimeout(() => waits(what), TOLD_MS)
   return await wait().finally(() => clearTimeout(timer))
 }

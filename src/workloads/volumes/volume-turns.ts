@@ -1,7 +1,7 @@
 // Turns of works that wait for each other: the first of those that wait begins first.
 
 /** Gives so many turns at once. A turn ends with its disposal; a wait for a turn rejects with the reason of its signal. */
-export function createTurns(most: number): (signal: AbortSignal) => Promise<Disposable> {
+export function createVolumeTurns(most: number): (signal: AbortSignal) => Promise<Disposable> {
   const waiting: (() => void)[] = []
   let running = 0
   const end = () => {
