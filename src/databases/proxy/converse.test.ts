@@ -2,17 +2,20 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { UNPAID } from '#databases/agent-socket/energy-words.ts'
 import { TRIED_AGAIN, UNPAID_WORDS } from '#contract/resources/passing-reasons.ts'
 import type { Awake } from '#databases/agent-socket/awake.ts'
 import { decoyVerifier } from '#databases/logins/scram.ts'
 import { quiet } from '#postgres/testing.ts'
-import { createBackends } from './backends.ts'
+import { createBackends, type Backends } from './backends.ts'
 import type { Bill } from './bill.ts'
 import { createCancels } from './cancels.ts'
 import { createConversations } from './converse.ts'
 import type { LoginRefusal } from './handshake.ts'
-import { createUses } from './uses.ts'
+import type { Use } from './used-database.ts'
+import { createUses, type Uses } from './uses.ts'
+import { SESSIONS_MAX } from '#databases/agent-socket/session-shares.ts'
 import type { FatalError } from '#wire/messages.ts'
 
 const LOGIN = 'u_1'
@@ -51,6 +54,14 @@ const goneServer = (): Awake => ({
   release: () => undefined,
 })
 
+const conversationsOf = (uses: Uses, backends: Backends = createBackends()) =>
+  createConversations({
+    backends,
+    cancels: createCancels({ number: 1, proxies: [], log: quiet }),
+    uses,
+    log: quiet,
+  })
+
 async function clientSocket(t: TestContext): Promise<{ client: Socket; socket: Socket }> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -64,15 +75,17 @@ async function clientSocket(t: TestContext): Promise<{ client: Socket; socket: S
 
 const payer = () => ({ cpuNs: 0, isServed: false })
 
+async function until(what: string, holds: () => boolean): Promise<void> {
+  for (let nth = 0; !holds(); nth++) {
+    assert.ok(nth < 500, what)
+    await pause(10)
+  }
+}
+
 const unused = () => assert.fail('a server is asked for')
 
 test('a database whose change failed says so, and one that is being made says that', async (t) => {
-  const { converse } = createConversations({
-    backends: createBackends(),
-    cancels: createCancels({ number: 1, proxies: [], log: quiet }),
-    uses: createUses({ wake: unused, bill: unused }),
-    log: quiet,
-  })
+  const { converse } = conversationsOf(createUses({ wake: unused, bill: unused }))
   const { socket } = await clientSocket(t)
   const refusedWith = (reason: string | null) =>
     converse(
@@ -102,14 +115,7 @@ test('a server that has gone is asked for anew by the next client, however soon 
     asked++
     return goneServer()
   }
-  const uses = createUses({ wake, bill: async () => bill })
-  const cancels = createCancels({ number: 1, proxies: [], log: quiet })
-  const { converse } = createConversations({
-    backends: createBackends(),
-    cancels,
-    uses,
-    log: quiet,
-  })
+  const { converse } = conversationsOf(createUses({ wake, bill: async () => bill }))
   for (let clients = 1; clients <= 3; clients++) {
     const { client, socket } = await clientSocket(t)
     const told = once(client, 'data')
@@ -117,4 +123,62 @@ test('a server that has gone is asked for anew by the next client, however soon 
     assert.match(String(await told), /C57P03\0/)
     assert.equal(asked, clients)
   }
+})
+
+test('clients that leave while their server starts keep no place of those that come later', async (t) => {
+  const started = Promise.withResolvers<Awake>()
+  let billed = 0
+  const { converse } = conversationsOf(
+    createUses({
+      wake: () => started.promise,
+      bill: async () => ({ ...bill, addLogin: () => void billed++ }),
+    }),
+  )
+  const leaving = async () => {
+    const { client, socket } = await clientSocket(t)
+    const talk = converse(socket, role, { parameters: new Map(), payer: payer() })
+    let why = ''
+    talk.catch((error: unknown) => (why = String(error)))
+    client.destroy()
+    await until('the session ends with its client', () => why !== '')
+    assert.match(why, /the client has left/)
+  }
+  await Promise.all(Array.from({ length: SESSIONS_MAX }, leaving))
+  const { client, socket } = await clientSocket(t)
+  const told = once(client, 'data')
+  const talk = converse(socket, role, { parameters: new Map(), payer: payer() })
+  started.resolve(goneServer())
+  await talk
+  assert.match(String(await told), /C57P03\0Mthe database is being made ready/)
+  assert.equal(billed, 1)
+})
+
+test('the backend of a client that leaves before its session is kept, and its server is released', async (t) => {
+  const { client, socket } = await clientSocket(t)
+  const { socket: server } = await clientSocket(t)
+  const bytes = Buffer.alloc(8)
+  const steps: string[] = []
+  const backends: Backends = {
+    ...createBackends(),
+    async open() {
+      const gone = once(socket, 'close')
+      client.destroy()
+      await gone
+      return { socket: server, beganMs: 0, key: bytes, parameters: bytes, cancels: new Set() }
+    },
+    keep: async () => void steps.push('kept'),
+  }
+  const use: Use = {
+    awake: goneServer(),
+    bill,
+    relays: new Map(),
+    fatal: () => undefined,
+    giveUp: () => undefined,
+    release: () => void steps.push('released'),
+  }
+  const uses: Uses = { take: async () => use, close: async () => undefined }
+  const { converse } = conversationsOf(uses, backends)
+  void converse(socket, role, { parameters: new Map(), payer: payer() })
+  await until('the session ends', () => steps.includes('released'))
+  assert.deepEqual(steps, ['kept', 'released'])
 })

@@ -1,5 +1,6 @@
 // The session of a client that is logged in: its database is started, a backend is found, and bytes are relayed.
 import type { Socket } from 'node:net'
+import { Failure } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import { reasonWords, suspendedWords } from '#databases/agent-socket/state-words.ts'
 import { SESSIONS_MAX } from '#databases/agent-socket/session-shares.ts'
@@ -30,7 +31,7 @@ export type Login = {
 }
 
 export interface Conversations {
-  /** Resolves when the session has ended. Rejects with a LoginRefusal. */
+  /** Resolves when the session has ended. Rejects with a LoginRefusal, or where the client leaves before it has begun. */
   converse(socket: Socket, role: Role, login: Login): Promise<void>
 }
 
@@ -93,7 +94,9 @@ export function createConversations(deps: {
   return {
     async converse(socket, role, { parameters, payer }) {
       demandServed(socket, role, parameters)
-      const use = await uses.take(role).catch((error: unknown) => {
+      const left = leavingOf(socket)
+      const use = await uses.take(role, left).catch((error: unknown) => {
+        left.throwIfAborted()
         throw new LoginRefusal(socket, fatalOf(error, role.databaseName))
       })
       if (use === undefined) throw new LoginRefusal(socket, FULL)
@@ -116,6 +119,15 @@ export function createConversations(deps: {
       }
     },
   }
+}
+
+/** Aborts when the client leaves. A client that sent bytes ahead is not seen to leave: nobody reads them yet. */
+function leavingOf(socket: Socket): AbortSignal {
+  const left = new AbortController()
+  const leave = () => left.abort(new Failure('the client has left'))
+  if (socket.closed) leave()
+  else socket.once('close', leave)
+  return left.signal
 }
 
 /** Throws a LoginRefusal where there can be no session. */

@@ -1,5 +1,6 @@
 // A database while this proxy uses it: from its first session until a moment after its last one.
-import type { Awake } from '#databases/agent-socket/awake.ts'
+import { unlessAborted } from '#base/unless-aborted.ts'
+import { NotAwake, type Awake } from '#databases/agent-socket/awake.ts'
 import { SESSIONS_MAX } from '#databases/agent-socket/session-shares.ts'
 import type { Bill } from './bill.ts'
 import type { Relay } from './relay.ts'
@@ -38,42 +39,53 @@ export class UsedDatabase {
   #sessions = 0
   #timer: NodeJS.Timeout | undefined
   #isOver = false
+  /** Aborts where the use ends before its server has started. */
+  readonly #ending = new AbortController()
 
-  /** Calls `over` once, when it can have no further session. */
-  constructor(begun: Promise<BegunUse>, over: () => void) {
-    this.#begun = begun
+  /** Calls `over` once, when the use can have no further session. */
+  constructor(begin: (ending: AbortSignal) => Promise<BegunUse>, over: () => void) {
+    this.#begun = begin(this.#ending.signal)
     this.#over = over
     // take() rejects with the reason.
     this.#cutAtEnd().catch(() => this.#stop())
   }
 
-  /** A session more; undefined where there are too many. Rejects with the reason why it did not begin. */
-  async take(): Promise<Use | undefined> {
+  /**
+   * A session more; undefined where there are too many. Rejects with the reason why the use did not begin, or with that
+   * of the signal: then the session has no place any more.
+   */
+  async take(signal: AbortSignal): Promise<Use | undefined> {
     if (this.#sessions >= SESSIONS_MAX) return undefined
     this.#sessions++
     clearTimeout(this.#timer)
-    const begun = await this.#begun
-    const { awake } = begun
-    while (this.#sessions > awake.sessions) {
-      const before = awake.sessions
-      await awake.more()
-      // A refusal makes room for the next one that waits, before that one goes on.
-      if (this.#sessions <= awake.sessions || awake.sessions > before) continue
+    try {
+      const begun = await unlessAborted(this.#begun, signal)
+      const { awake } = begun
+      while (this.#sessions > awake.sessions) {
+        const before = awake.sessions
+        await unlessAborted(awake.more(), signal)
+        // A refusal makes room for the next one that waits, before that one goes on.
+        if (this.#sessions <= awake.sessions || awake.sessions > before) continue
+        this.#release()
+        return undefined
+      }
+      return {
+        ...begun,
+        relays: this.#relays,
+        fatal: () => this.#fatal,
+        giveUp: () => this.#stop(),
+        release: () => this.#release(),
+      }
+    } catch (error) {
       this.#release()
-      return undefined
-    }
-    return {
-      ...begun,
-      relays: this.#relays,
-      fatal: () => this.#fatal,
-      giveUp: () => this.#stop(),
-      release: () => this.#release(),
+      throw error
     }
   }
 
   /** Ends all sessions with words; resolves when they are charged. */
   async close(fatal: FatalError): Promise<void> {
     this.#cut(fatal)
+    this.#ending.abort(new NotAwake(fatal))
     await this.#end()
   }
 
@@ -113,6 +125,7 @@ export class UsedDatabase {
   }
 
   async #end(): Promise<void> {
+    this.#ending.abort()
     const begun = await this.#begun.catch(() => undefined)
     begun?.awake.release()
     await begun?.bill.end()

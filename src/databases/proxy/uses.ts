@@ -11,9 +11,9 @@ type TakenDatabase = Pick<Role, 'name' | 'database' | 'databaseName' | 'account'
 export interface Uses {
   /**
    * A session more of a database, whose server runs until the release; undefined where the database has too many.
-   * Rejects with NotAwake, or with the error of charging.
+   * Rejects with NotAwake, with the error of charging, or with the signal's reason.
    */
-  take(database: TakenDatabase): Promise<Use | undefined>
+  take(database: TakenDatabase, signal: AbortSignal): Promise<Use | undefined>
   /** Ends every session with words; resolves when all are charged. */
   close(fatal: FatalError): Promise<void>
 }
@@ -30,15 +30,18 @@ const WAKE_TIMEOUT_MS = START_MS + 10_000
 export function createUses(deps: UsesDeps): Uses {
   const used = new Map<string, UsedDatabase>()
   return {
-    take(database) {
+    take(database, signal) {
       const id = database.database
       const one =
         used.get(id) ??
-        new UsedDatabase(begin(deps, database), () => {
-          if (used.get(id) === one) used.delete(id)
-        })
+        new UsedDatabase(
+          (ending) => begin(deps, database, ending),
+          () => {
+            if (used.get(id) === one) used.delete(id)
+          },
+        )
       used.set(id, one)
-      return one.take()
+      return one.take(signal)
     },
     close: async (fatal) =>
       void (await Promise.all([...used.values()].map((one) => one.close(fatal)))),
@@ -46,9 +49,13 @@ export function createUses(deps: UsesDeps): Uses {
 }
 
 /** The server and the bill, at the same time; both or none. */
-async function begin({ wake, bill }: UsesDeps, database: TakenDatabase): Promise<BegunUse> {
+async function begin(
+  { wake, bill }: UsesDeps,
+  database: TakenDatabase,
+  ending: AbortSignal,
+): Promise<BegunUse> {
   const [server, billed] = await Promise.allSettled([
-    wake(database, AbortSignal.timeout(WAKE_TIMEOUT_MS)),
+    wake(database, AbortSignal.any([ending, AbortSignal.timeout(WAKE_TIMEOUT_MS)])),
     bill(database),
   ])
   if (server.status === 'fulfilled' && billed.status === 'fulfilled')
