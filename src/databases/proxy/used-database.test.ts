@@ -123,6 +123,17 @@ test('a server that starts for nobody is not wanted any more, and is not billed'
   assert.equal(seen.wakes, 2)
 })
 
+test('a use ends once, a moment after its last session', async () => {
+  const { uses, seen, start } = open()
+  start()
+  const use = await uses.take(DATABASE, here)
+  use?.release()
+  await until('the bill ends', () => seen.billsEnded > 0)
+  // A second end would follow in this turn.
+  await pause(10)
+  assert.deepEqual([seen.released, seen.billsEnded], [1, 1])
+})
+
 test('a use whose server ends between two sessions ends its bill', async () => {
   const { uses, seen, start, end } = open()
   start()

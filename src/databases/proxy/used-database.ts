@@ -1,4 +1,5 @@
 // A database while this proxy uses it: from its first session until a moment after its last one.
+import { onceDone } from '#base/once-done.ts'
 import { unlessAborted } from '#base/unless-aborted.ts'
 import { NotAwake, type Awake } from '#databases/agent-socket/awake.ts'
 import { SESSIONS_MAX } from '#databases/agent-socket/session-shares.ts'
@@ -124,10 +125,11 @@ export class UsedDatabase {
     this.#isOver = true
   }
 
-  async #end(): Promise<void> {
+  /** Runs once: the release of the server is the end of a use, too. */
+  readonly #end = onceDone(async (): Promise<void> => {
     this.#ending.abort()
     const begun = await this.#begun.catch(() => undefined)
     begun?.awake.release()
     await begun?.bill.end()
-  }
+  })
 }
