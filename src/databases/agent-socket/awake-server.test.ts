@@ -24,14 +24,25 @@ const { signal } = new AbortController()
 async function open(t: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), 'ergon-awake-'))
   t.after(() => rmSync(folder, { recursive: true }))
-  const row = { id: ID, account: 'a', name: 'notes', logins: ['u_1'], isSuspended: false }
+  const row = { id: ID, account: 'a', name: 'notes', isSuspended: false }
   const world = {
     row: { ...row, isWanted: true, held: null } as Record<string, unknown> | undefined,
+    logins: ['u_1'],
     users: 0,
+    released: 0,
     refusal: undefined as Error | undefined,
+    /** Done while a server starts, and while logins are read. */
+    onStart: async () => undefined as unknown,
+    onLogins: async () => undefined as unknown,
   }
   const state = {
-    query: async () => ({ rows: world.row === undefined ? [] : [world.row], rowCount: 1 }),
+    async query(text: string) {
+      if (text.includes('resources'))
+        return { rows: world.row === undefined ? [] : [world.row], rowCount: 1 }
+      const { logins } = world
+      await world.onLogins()
+      return { rows: [{ logins }], rowCount: 1 }
+    },
   } as unknown as State
   const server = createAwakeServer({ proxies: 2, state, log: quiet })
   const agent = { socketPath: join(folder, 'awake.sock'), secret: 'secret' }
@@ -42,8 +53,13 @@ async function open(t: TestContext) {
       servers: {
         async use() {
           if (world.refusal !== undefined) throw world.refusal
+          await world.onStart()
           world.users++
-          return { socketPath: '/db/.s.PGSQL.5432', release: () => void world.users-- }
+          const release = () => {
+            world.users--
+            world.released++
+          }
+          return { socketPath: '/db/.s.PGSQL.5432', release }
         },
       },
     })
@@ -98,6 +114,45 @@ test('words of the agent before anybody asked are known to the first who asks', 
   await until('the other warning is told', () => one.warning?.code === SPENT.code)
   assert.deepEqual(await refused(keepAwake(agent, 'db_2', signal)), SPENT)
   one.release()
+})
+
+test('no server stays in use for a client that is refused, or that left while the server started', async (t) => {
+  const { agent, world, listen, server } = await open(t)
+  await listen()
+  server.refuse(ID, SPENT)
+  assert.deepEqual(await refused(keepAwake(agent, ID, signal)), SPENT)
+  assert.equal(world.released, 1)
+  server.refuse(ID, undefined)
+  const starting = Promise.withResolvers<void>()
+  const started = Promise.withResolvers<void>()
+  world.onStart = () => {
+    starting.resolve()
+    return started.promise
+  }
+  const leaving = new AbortController()
+  const left = keepAwake(agent, ID, leaving.signal)
+  await starting.promise
+  leaving.abort(new Error('the client is gone'))
+  await assert.rejects(left, /the client is gone/)
+  // Longer than the end of a request takes to arrive.
+  await pause(100)
+  started.resolve()
+  await until('the use of the client that left ends', () => world.released === 2)
+})
+
+test('the logins of the first answer are those of its moment, however long the server starts', async (t) => {
+  const { agent, world, listen, server } = await open(t)
+  await listen()
+  world.onStart = async () => void (world.logins = ['u_1', 'u_1_app'])
+  const one = await keepAwake(agent, ID, signal)
+  assert.deepEqual(one.logins, ['u_1', 'u_1_app'])
+  // A deployment ends while they are read for another proxy.
+  world.onLogins = async () => server.keep(ID, ['u_1'])
+  const other = await keepAwake(agent, ID, signal)
+  assert.deepEqual(other.logins, ['u_1'])
+  await until('the first proxy hears of it', () => one.logins.length === 1)
+  one.release()
+  other.release()
 })
 
 test('a database that cannot run says why, also where its owner changes their mind meanwhile', async (t) => {

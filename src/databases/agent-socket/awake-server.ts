@@ -6,7 +6,7 @@ import { NotWanted } from '#resources/instances.ts'
 import type { HeldFor, Resource } from '#resources/resource.ts'
 import type { State } from '#state/connect.ts'
 import type { ServedCertificate } from '#databases/certificate/served.ts'
-import { madeLogins } from '#databases/logins/made-logins.ts'
+import { readMadeLogins } from '#databases/logins/made-logins.ts'
 import { STOPPED, type FatalError } from '#wire/messages.ts'
 import type { Servers } from '#databases/server/servers.ts'
 import type { AgentSocket } from '#node/agent-socket/ask-agent.ts'
@@ -73,7 +73,7 @@ export function createAwakeServer(deps: AwakeDeps): AwakeServer {
     },
     cut: used.cut,
     refuse: (id, fatal) => void (fatal ? refusals.set(id, fatal) : refusals.delete(id)),
-    keep: (id, logins) => used.tell(id, { logins }),
+    keep: used.keep,
     warnings,
     running,
     async close() {
@@ -116,8 +116,10 @@ const answerOf =
       request.whenEnded(() => use.release())
       if (isBackup) used.hold(id, request)
       else used.join(id, request)
+      // Behind join(): no change of the logins is missed.
+      const logins = await used.newestLogins(id, () => readMadeLogins(state, id))
       const warning = warnings.of(id) ?? null
-      request.say({ socketPath: use.socketPath, warning, logins: database.logins })
+      request.say({ socketPath: use.socketPath, warning, logins })
     } catch (error) {
       if (gone.signal.aborted) return
       if (error instanceof NotWanted)
@@ -129,7 +131,6 @@ const answerOf =
   }
 
 type AskedDatabase = Resource & {
-  readonly logins: readonly string[]
   /** It may run now. */
   readonly isWanted: boolean
   readonly isSuspended: boolean
@@ -146,7 +147,7 @@ async function readDatabase(
   login: string | null = null,
 ): Promise<AskedDatabase | undefined> {
   const { rows } = await state.query<AskedDatabase>(
-    `select id, account, name, ${madeLogins('id')} as logins, wanted = 'suspended' as "isSuspended", held,
+    `select id, account, name, wanted = 'suspended' as "isSuspended", held,
        actual = 'deployed' and wanted = 'deployed' as "isWanted", actual = 'crash_loop' as "isFailing",
        (select label from database_roles r where r.name = $2 and r.database = n.id) as label
      from resources n where id = $1 and kind = 'database'`,

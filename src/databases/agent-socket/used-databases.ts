@@ -10,6 +10,10 @@ export interface UsedDatabases {
   /** Keeps a request until its end: backups have no sessions. */
   hold(id: string, request: AwakeRequest): void
   tell(id: string, line: AwakeLine): void
+  /** Tells the logins that may have sessions from now on. */
+  keep(id: string, logins: readonly string[]): void
+  /** The logins that `read` finds, or those of a keep() meanwhile, which are newer. */
+  newestLogins(id: string, read: () => Promise<readonly string[]>): Promise<readonly string[]>
   /**
    * Ends the sessions of a database with words: those of these backends, or all. Where all end, resolves when each proxy
    * has sent the words, or two seconds later: a server that stops before has words of its own, which say less.
@@ -24,7 +28,12 @@ type AwakeRequest = OpenRequest<AwakeLine>
 /** A proxy that does not read its socket is not waited for. */
 const WORDS_MAX_MS = 2000
 
-type UsedEntry = { readonly requests: Set<AwakeRequest>; readonly shares: SessionShares }
+type UsedEntry = {
+  readonly requests: Set<AwakeRequest>
+  readonly shares: SessionShares
+  /** The logins of the last keep(). */
+  logins?: readonly string[]
+}
 
 /** `proxies` is their number. */
 export function createUsedDatabases(proxies: number): UsedDatabases {
@@ -45,6 +54,8 @@ export function createUsedDatabases(proxies: number): UsedDatabases {
     // A proxy ends its request once its sessions have the words.
     if (pids === undefined) await Promise.all(requests.map(untilEnded))
   }
+  const tell: UsedDatabases['tell'] = (id, line) =>
+    all.get(id)?.requests.forEach((request) => request.say(line))
   return {
     cut,
     join(id, request) {
@@ -62,7 +73,18 @@ export function createUsedDatabases(proxies: number): UsedDatabases {
       shares.join(holder)
     },
     hold: (id, request) => void keep(id, request),
-    tell: (id, line) => all.get(id)?.requests.forEach((request) => request.say(line)),
+    tell,
+    keep(id, logins) {
+      const used = all.get(id)
+      if (used !== undefined) used.logins = logins
+      tell(id, { logins })
+    },
+    async newestLogins(id, read) {
+      const before = all.get(id)?.logins
+      const found = await read()
+      const newest = all.get(id)?.logins
+      return newest === undefined || newest === before ? found : newest
+    },
     cutAll: async (fatal) => void (await Promise.all([...all.keys()].map((id) => cut(id, fatal)))),
   }
 }
