@@ -7,7 +7,7 @@ import type { FatalError } from '#wire/messages.ts'
 import { createUses } from './uses.ts'
 
 const DATABASE = { name: 'u_1', database: 'db_1', databaseName: 'notes', account: 'acct_1' }
-const SPENT: FatalError = { code: '53400', message: 'spent' }
+const SPENT: FatalError = { code: '53400', message: 'spent', hint: 'try again' }
 const LEFT = new Error('the client has left')
 const here = new AbortController().signal
 
@@ -43,7 +43,7 @@ function open(given: { readonly sessions?: number; readonly more?: Awake['more']
     // As the end of the request to the agent does.
     release() {
       seen.released++
-      ended.resolve({ code: '57P03', message: 'away' })
+      ended.resolve({ code: '57P03', message: 'away', hint: 'try again' })
     },
   }
   const uses = createUses({

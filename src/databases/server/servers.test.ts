@@ -72,18 +72,43 @@ test('no server starts for a client that left while the files were at rest', asy
     stop: async () => void steps.push('it ends'),
   }
   const { servers } = open(t, { cell, steps })
-  const resting = Promise.withResolvers<void>()
-  const work = servers.without(DATABASE.id, () => resting.promise)
+  const resting = Promise.withResolvers<never>()
+  const removing = servers.remove(DATABASE.id, () => resting.promise)
   const leaving = new AbortController()
   const left = servers.use(DATABASE, { cause: 'connection' }, leaving.signal)
   leaving.abort(new Error('the client is gone'))
   await assert.rejects(left, /the client is gone/)
-  resting.resolve()
-  await work
+  // The files stay.
+  resting.reject(new Error('the store is away'))
+  await assert.rejects(removing, /the store is away/)
   // A start would have been registered in the turn behind the work.
   await pause(50)
   await servers.stop(DATABASE.id, 'suspended')
   assert.deepEqual(steps, [])
+})
+
+test('a server whose start outlives its only client ends by itself', async (t) => {
+  const asked = Promise.withResolvers<void>()
+  const answers = Promise.withResolvers<void>()
+  let stops = 0
+  const cell = {
+    async ready() {
+      asked.resolve()
+      await answers.promise
+    },
+    stop: async () => void stops++,
+  }
+  const { servers } = open(t, { cell })
+  const leaving = new AbortController()
+  const left = servers.use(DATABASE, { cause: 'connection' }, leaving.signal)
+  await asked.promise
+  leaving.abort(new Error('the client is gone'))
+  await assert.rejects(left, /the client is gone/)
+  answers.resolve()
+  for (let nth = 0; stops === 0; nth++) {
+    assert.ok(nth < 500, 'it ends behind its idle time')
+    await pause(10)
+  }
 })
 
 test('a start goes on where its client is gone, and the next client uses the same server', async (t) => {

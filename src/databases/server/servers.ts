@@ -4,6 +4,7 @@ import { rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Logger, Secret } from '#base/log.ts'
 import { onceDone } from '#base/once-done.ts'
+import { unlessAborted } from '#base/unless-aborted.ts'
 import type { SleepCause } from '#contract/resources/intervals.ts'
 import type { Cell, Cells } from '#cells/cell.ts'
 import type { PostgresInstall } from '#postgres/install.ts'
@@ -126,8 +127,6 @@ export interface Servers {
   running(): readonly { readonly id: string; readonly account: string }[]
   /** Ends a server now; the next use starts it. Work that waits for the server, or has it for itself, rejects with `why`. */
   stop(id: string, cause: SleepCause, why?: Error): Promise<void>
-  /** Does work on the files of a database whose server is stopped; each use waits for the end. */
-  without<T>(id: string, work: () => Promise<T>): Promise<T>
   close(): void
 }
 
@@ -153,7 +152,9 @@ export function createServers(deps: ServersDeps): Servers {
     const begun = () => signal.removeEventListener('abort', leave)
     const untilBegun = AbortSignal.any([closing.signal, leaving.signal])
     const using = instances.use(database, waker, untilBegun, begun)
-    const { instance, release } = await usedOrLeft(using, signal).finally(begun)
+    const { instance, release } = await unlessAborted(using, signal, (used) =>
+      used.release(),
+    ).finally(begun)
     return { socketPath: instance.socketPath, release }
   }
   return {
@@ -173,7 +174,6 @@ export function createServers(deps: ServersDeps): Servers {
     use,
     stop: async (id, cause, why) =>
       void (alone.end(id, why) || (await instances.stop(id, cause, why))),
-    without: (id, work) => instances.without(id, work),
     recover: (database, restored, signal) =>
       instances.without(database.id, () =>
         alone.run(database.id, signal, (own) => recoverFirst(deps, { database, restored }, own)),
@@ -201,27 +201,6 @@ export function createServers(deps: ServersDeps): Servers {
       instances.close()
       closing.abort()
     },
-  }
-}
-
-/** Rejects with the reason of a user that leaves; the use ends once it has begun. */
-async function usedOrLeft<U extends { release(): void }>(
-  using: Promise<U>,
-  signal: AbortSignal,
-): Promise<U> {
-  const left = Promise.withResolvers<never>()
-  const leave = () => left.reject(signal.reason)
-  signal.addEventListener('abort', leave, { once: true })
-  try {
-    return await Promise.race([using, left.promise])
-  } catch (error) {
-    using.then(
-      (used) => used.release(),
-      () => undefined,
-    )
-    throw error
-  } finally {
-    signal.removeEventListener('abort', leave)
   }
 }
 
