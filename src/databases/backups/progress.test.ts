@@ -158,6 +158,38 @@ test(
 )
 
 test(
+  'a restore whose database is deleted while the last bytes are unpacked leaves no files',
+  { skip: whyNoState() },
+  async (t) => {
+    await using url = await openTestUrl()
+    await using state = await openLedgerState(url.of, 2)
+    await addTestAccount(state, { id: ACCOUNT, env: 'test', lowWater: 0n })
+    const { blobs, folder } = await openBlobs(t)
+    const job = await wantedRestore(state, { blobs, copy: archiveIn(folder) })
+    let wereFiles = false
+    const deleting: Pick<State, 'query'> = {
+      async query(text, values) {
+        if (!text.includes("'unpacked'")) return await state.query(text, values)
+        wereFiles = existsSync(join(folder, job.id, 'data', TABLES, 'table'))
+        await state.query("update database_restores set status = 'failed' where database = $1", [
+          job.id,
+        ])
+        return await state.query(text, values)
+      },
+    }
+    const deps = {
+      state: deleting,
+      clock: systemClock,
+      blobs,
+      restoredFolder: folder,
+      roomLock: import.meta.filename,
+    }
+    await restore(deps as unknown as WorkDeps, { ...job, kind: 'restore' }, signal)
+    assert.deepEqual([wereFiles, existsSync(join(folder, job.id))], [true, false])
+  },
+)
+
+test(
   'a restore whose store gives nothing for half an hour ends by itself, and may be tried again',
   { skip: whyNoState() },
   async (t) => {
