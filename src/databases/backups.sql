@@ -1,4 +1,4 @@
--- Asks for a backup; the process of backups makes it. One that waits already is as good.
+-- Asks for a backup, which gets a cell of its own. A backup that waits already is as good.
 create or replace function want_backup(of_database text, of_kind text) returns text language plpgsql as $$
 declare
   made text;

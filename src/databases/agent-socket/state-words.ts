@@ -11,7 +11,7 @@ export const STARTING: FatalError = {
   hint: SOON,
 }
 
-/** Its server does not start. */
+/** For a database whose server does not start. */
 export const notStartingWords = (name: string): FatalError => ({
   code: '57P03',
   message: 'the server of the database does not start',

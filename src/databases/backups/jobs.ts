@@ -1,5 +1,6 @@
 // Backups and restores that rows ask for, each in a cell of its own. An account has one backup and one restore at a time,
-// and the accounts take turns: neither a slow job nor a long queue of an account keeps the others waiting.
+// and the accounts take turns: neither a slow job nor a long queue of one account keeps the others waiting. Slow jobs of
+// two accounts do.
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sleep } from '#base/clock.ts'

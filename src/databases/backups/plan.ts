@@ -88,7 +88,7 @@ async function backupOf(
   )
 }
 
-/** A part of the log that was never stored: from a position on, which has all that was written by a time. */
+/** A part of the log that was never stored. The log before it has all that was written by `storedTo`. */
 type LogGap = { readonly from: string; readonly storedTo: Date }
 
 async function gapAfter(

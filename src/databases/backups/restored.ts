@@ -1,5 +1,5 @@
-// A restored database in the agent: its files come from the process of backups; its first server recovers them, and
-// everything is read before anybody may connect.
+// A restored database in the agent: a cell of the restore makes its files, and its first server recovers them. Everything
+// is read before anybody may connect.
 import { existsSync } from 'node:fs'
 import { rename } from 'node:fs/promises'
 import { dirname } from 'node:path'

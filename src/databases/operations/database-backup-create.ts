@@ -1,4 +1,4 @@
-// POST /v1/databases/{id or name}/backups: wants a backup, which the process of backups makes.
+// POST /v1/databases/{id or name}/backups: wants a backup, which gets a cell of its own.
 import { askedBackedUp, type BackupDeps } from '#databases/backups/asked-backed-up.ts'
 import { databaseStatusOf } from '#databases/find-database.ts'
 import type { BackupRequest } from '#contract/databases/databases.ts'

@@ -64,7 +64,7 @@ export function createFront(deps: FrontDeps): Front {
   const letIn = createEntrance(deps)
 
   async function accept(raw: Socket): Promise<void> {
-    // A socket that is closed has none.
+    // A closed socket has no address.
     const address = raw.remoteAddress
     const crowded = limits.crowded(address)
     const last = crowded === undefined ? await letIn(raw, address) : refuse(raw, crowded)

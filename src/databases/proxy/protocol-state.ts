@@ -11,7 +11,7 @@ export class ProtocolState {
   readonly fromServer = new FrameScanner((type, status) => this.#answered(type, status))
   /** The client has said Terminate. */
   isLeaving = false
-  /** The server's last message is an error: behind one that does not end the session ReadyForQuery or more follows. */
+  /** The server's last message is an error. Further messages follow an error that does not end the session. */
   isRefused = false
   /** ReadyForQuery messages that the client has asked for, and those that came. */
   #asked = 0

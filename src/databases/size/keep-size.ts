@@ -61,7 +61,7 @@ const QUIET_RESTS = 4
 const REST_AFTER_ERROR_MS = 100
 /** Measurements take at most a sixth of a processor: while a database with many tables grows near its limit. */
 const REST_PER_CPU = 5
-/** Before the limit by so much a connection is opened: a login at the limit would leave a writer 15 ms more. */
+/** A connection is opened so long before the limit: a login at the limit would leave a writer 15 ms more. */
 const NEAR_MS = 200
 /** A full database has room again below this part of its size. */
 const ROOM_AGAIN = 0.95
