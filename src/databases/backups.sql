@@ -1,9 +1,11 @@
--- Asks for a backup, which gets a cell of its own. A backup that waits already is as good.
+-- Asks for a backup, which gets a cell of its own. A backup that waits already is as good. Null for a database that is
+-- deleted.
 create or replace function want_backup(of_database text, of_kind text) returns text language plpgsql as $$
 declare
   made text;
 begin
   perform from databases where id = of_database for no key update;
+  if exists (select from resources where id = of_database and desired = 'deleted') then return null; end if;
   select id into made from database_backups where database = of_database and kind = of_kind and status = 'wanted';
   if found then return made; end if;
   made := new_id('bkp', ledger_now());

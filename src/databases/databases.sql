@@ -56,13 +56,16 @@ create or replace trigger database_state after update of actual on resources for
     and (new.actual = 'crash_loop' or new.actual = 'deployed' and old.actual = 'crash_loop'))
   execute function tell_database_state();
 
--- Deletes a database: nobody can connect any more. From now on its backups alone are charged.
+-- Deletes a database: nobody can connect any more. From now on its backups alone are charged. Those that are not done end:
+-- the copies that are done, and the log, have its last state.
 create or replace function delete_database(of_id text) returns void language sql as $$
   select standing_end('database', n.id, n.name, n.account) from resources n join databases d using (id)
   where n.id = of_id and d.backup_bytes = 0;
   delete from database_statements where database = of_id;
   delete from resource_intervals where resource = of_id;
   update database_restores set status = 'failed', reason = 'it was deleted' where database = of_id and status <> 'done';
+  update database_backups set status = 'failed', reason = 'the database was deleted', ended_at = ledger_now()
+  where database = of_id and status in ('wanted', 'running');
   select want_resource(of_id, 'deleted');
 $$;
 

@@ -1,11 +1,11 @@
 // A copy of the files of a database, by its server: awake for that long, whatever its sessions do.
 import { copyFiles } from './copy-files.ts'
 import type { BackupJob, WorkDeps } from './job.ts'
-import { PassingFault } from './plan.ts'
+import { BackupFault, PassingFault } from './plan.ts'
 import { openProgress } from './progress.ts'
 import { reachLog, storeLog, wakeServer } from './woken-server.ts'
 
-/** Throws a PassingFault, NotAwake, and the errors of copyFiles(). */
+/** Throws a BackupFault, NotAwake, and the errors of copyFiles(). */
 export async function backUp(
   deps: WorkDeps,
   { id, database }: BackupJob,
@@ -32,11 +32,13 @@ export async function backUp(
       [database, begin, end],
     )
     if (lost > 0) throw new PassingFault('a part of the log that it needs was lost')
-    await state.query(
+    const { rowCount } = await state.query(
       `update database_backups set status = 'done', timeline = $2, begin_lsn = $3, end_lsn = $4,
-         done_bytes = $5, total_bytes = $5, ended_at = ledger_now() where id = $1`,
+         done_bytes = $5, total_bytes = $5, ended_at = ledger_now()
+       where id = $1 and status = 'running'`,
       [id, timeline, begin, end, bytes],
     )
+    if (rowCount === 0) throw new BackupFault('the database was deleted')
   } catch (error) {
     // The connection to a server that is being ended breaks with words of its own.
     signal.throwIfAborted()

@@ -301,6 +301,36 @@ test(
 )
 
 test(
+  'a backup ends with its database: one that goes on is not tried again, one that waits never begins',
+  { skip },
+  async (t) => {
+    const { state, began, until, database, backup, end, account } = await open(t)
+    await account('acct_a')
+    const gone = await database('acct_a', 'gone')
+    const running = await backup(gone)
+    await until('it begins', () => began.length === 1)
+    const waiting = await backup(gone)
+    await state.query('select delete_database($1)', [gone])
+    const reason = 'the database system is starting up'
+    end(running, new JobFault({ reason, isUnpaid: false, mayPass: true }))
+    const other = await backup(await database('acct_a', 'other'))
+    await until('the next one of the account begins', () => began.length === 2)
+    assert.equal(began[1]?.id, other)
+    const { rows } = await state.query(
+      'select id, status, reason from database_backups where database = $1 order by id',
+      [gone],
+    )
+    const ended = { status: 'failed', reason: 'the database was deleted' }
+    assert.deepEqual(
+      rows,
+      [running, waiting].map((id) => ({ id, ...ended })),
+    )
+    const late = await state.query("select want_backup($1, 'nightly') as id", [gone])
+    assert.deepEqual(late.rows, [{ id: null }])
+  },
+)
+
+test(
   'a restore whose database was deleted meanwhile keeps that reason, also where its job fails',
   { skip },
   async (t) => {

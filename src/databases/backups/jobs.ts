@@ -33,12 +33,12 @@ const KINDS = ['backup', 'restore'] as const
 const IS_DUE = "(w.due_at between ledger_now() and ledger_now() + interval '5 minutes') is not true"
 
 /**
- * For each kind: the next job of an account that has none here. A row that says `running` for such an account was left by
+ * For each kind: the next job of an account that has none here, unless a deletion has just ended that job. A row that says `running` for such an account was left by
  * an earlier life of the agent, or while the state was away, and begins anew. One that failed waits for its next try.
  */
 const NEXT = {
   backup: `update database_backups b set status = 'running', reason = null, due_at = null, started_at = ledger_now() from resources n
-    where n.id = b.database and b.id = (select w.id from database_backups w join resources o on o.id = w.database
+    where n.id = b.database and b.status in ('wanted', 'running') and b.id = (select w.id from database_backups w join resources o on o.id = w.database
       where w.status in ('wanted', 'running') and o.account <> all ($1) and ${IS_DUE}
       order by coalesce(array_position($2::text[], o.account), 0), w.id limit 1)
     returning 'backup' as kind, b.id, b.database, b.database as payer, n.account, n.name`,

@@ -25,7 +25,7 @@ export const createBackupCreate =
           `Could not back up "${name}": it is ${databaseStatusOf({ actual })}`,
         )
       return async (transaction) => {
-        const { rows } = await transaction.query<{ id: string }>(
+        const { rows } = await transaction.query<{ id: string | null }>(
           "select want_backup($1, 'manual') as id",
           [id],
         )
