@@ -301,6 +301,62 @@ test(
 )
 
 test(
+  'a nightly backup that its suspended database ended is made at the resume, and one by hand fails',
+  { skip },
+  async (t) => {
+    const { state, began, until, database, end, account } = await open(t)
+    await account('acct_a')
+    const id = await database('acct_a', 'notes')
+    const move = async (...states: readonly string[]) => {
+      for (const reached of states) await state.query('select move_resource($1, $2)', [id, reached])
+    }
+    const want = (wanted: string) => state.query('select want_resource($1, $2)', [id, wanted])
+    const wantBackup = async (kind: string) => {
+      const text = 'select want_backup($1, $2) as id'
+      return (await state.query<{ id: string }>(text, [id, kind])).rows[0]?.id ?? ''
+    }
+    const rowOf = async (backup: string) => {
+      const text = 'select status, reason, tries from database_backups where id = $1'
+      return (await state.query<{ status: string }>(text, [backup])).rows[0]
+    }
+    const suspended = () =>
+      new JobFault({ reason: 'the database is suspended', isUnpaid: false, mayPass: false })
+    await move('deploying', 'deployed')
+    const nightly = await wantBackup('nightly')
+    await until('it begins', () => began.length === 1)
+    await want('suspended')
+    end(nightly, suspended())
+    await until('it waits', async () => (await rowOf(nightly))?.status === 'wanted')
+    const reason = 'the database is suspended; it is made at the resume'
+    assert.deepEqual(await rowOf(nightly), { status: 'wanted', reason, tries: 0 })
+    await move('suspended')
+    const manual = await wantBackup('manual')
+    await until('one by hand goes first', () => began.length === 2)
+    assert.equal(began[1]?.id, manual)
+    end(manual, suspended())
+    await until('one by hand fails', async () => (await rowOf(manual))?.status === 'failed')
+    await want('deployed')
+    await move('deployed')
+    await state.query("select pg_notify('ergon_backups', '')")
+    await until('it begins anew', () => began.length === 3)
+    assert.equal(began[2]?.id, nightly)
+    // Suspended and resumed at once, before the end of the copy is recorded.
+    await want('suspended')
+    await move('suspended')
+    await state.query(
+      `insert into resource_intervals (resource, from_at, to_at, woken_by, slept_by)
+       values ($1, ledger_now(), ledger_now(), 'backup', 'suspended')`,
+      [id],
+    )
+    await want('deployed')
+    await move('deployed')
+    end(nightly, suspended())
+    await until('it begins once more', () => began.length === 4)
+    assert.equal(began[3]?.id, nightly)
+  },
+)
+
+test(
   'a backup ends with its database: one that goes on is not tried again, one that waits never begins',
   { skip },
   async (t) => {

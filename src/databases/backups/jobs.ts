@@ -33,13 +33,15 @@ const KINDS = ['backup', 'restore'] as const
 const IS_DUE = "(w.due_at between ledger_now() and ledger_now() + interval '5 minutes') is not true"
 
 /**
- * For each kind: the next job of an account that has none here, unless a deletion has just ended that job. A row that says `running` for such an account was left by
- * an earlier life of the agent, or while the state was away, and begins anew. One that failed waits for its next try.
+ * For each kind: the next job of an account that has none here, unless a deletion has just ended that job. A row that says
+ * `running` for such an account was left by an earlier life of the agent, or while the state was away, and begins anew. One
+ * that failed waits for its next try, and a nightly backup of a suspended database for the resume.
  */
 const NEXT = {
   backup: `update database_backups b set status = 'running', reason = null, due_at = null, started_at = ledger_now() from resources n
     where n.id = b.database and b.status in ('wanted', 'running') and b.id = (select w.id from database_backups w join resources o on o.id = w.database
       where w.status in ('wanted', 'running') and o.account <> all ($1) and ${IS_DUE}
+        and (w.kind = 'manual' or 'suspended' not in (o.wanted, o.actual))
       order by coalesce(array_position($2::text[], o.account), 0), w.id limit 1)
     returning 'backup' as kind, b.id, b.database, b.database as payer, n.account, n.name`,
   restore: `update database_restores r set status = 'running', reason = null, due_at = null from resources n
@@ -60,6 +62,13 @@ const AGAIN = {
   backup: againIn('database_backups', 'id'),
   restore: againIn('database_restores', 'database'),
 } as const
+
+/** A nightly backup that a suspension ended has not failed. The database may be resumed by now. */
+const AT_RESUME = `update database_backups b set status = 'wanted', reason = $2 || '; it is made at the resume',
+    attempts = 0, done_bytes = 0 from resources n
+  where b.id = $1 and b.status = 'running' and b.kind = 'nightly' and n.id = b.database
+    and (n.wanted = 'suspended' or exists (select from resource_intervals i
+      where i.resource = n.id and i.slept_by = 'suspended' and i.to_at >= b.started_at))`
 
 /** Works until the signal aborts. Never rejects. */
 export async function followJobs(deps: JobsDeps, signal: AbortSignal): Promise<void> {
@@ -162,6 +171,7 @@ async function fail(
   if (mayPass && (await state.query(AGAIN[kind], [id, why, TRIES_MAX])).rowCount > 0) return
   const reason = mayPass ? `${why}; it was tried ${TRIES_MAX} times` : why
   if (kind === 'backup') {
+    if (!isUnpaid && (await state.query(AT_RESUME, [id, why])).rowCount > 0) return
     await state.query(
       `update database_backups set status = 'failed', reason = $2, is_unpaid = $3, ended_at = ledger_now()
        where id = $1 and status = 'running'`,
