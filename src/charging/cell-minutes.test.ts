@@ -210,7 +210,9 @@ test('charges that name no cell say how far all cells of their resource are char
   bench.payer('acct_2', FUNDS)
   const windows = [61, 62].map((k) => windowBytes(windowAt(k, [shareOf(1, J, 0n)])))
   const chargedToMs = new Map([['workload:wl_2', 61_000]])
-  await live(bench, new Map(), { windows, chargedToMs }).charge('all')
+  const minutes = live(bench, new Map(), { windows, chargedToMs })
+  assert.deepEqual([...minutes.leftToMs], [['wl_2', 62_000]])
+  await minutes.charge('all')
   assert.deepEqual((await posted(bench)).map(chargeEnergy), [J])
 })
 

@@ -4,7 +4,7 @@
 import { add, type Nj } from '#base/units.ts'
 import type { EnergyBand } from '#contract/ledger/charge.ts'
 import { cellOperationOf } from '#contract/ledger/cell-operation.ts'
-import { chargedResource } from '#contract/ledger/charged-resource.ts'
+import { chargedId, chargedResource } from '#contract/ledger/charged-resource.ts'
 import { resourceOfCell } from '#ledger/budgets.ts'
 import type { CellWindows } from '#ledger/cell-windows.ts'
 import { parseWindow } from '#metering/window-record.ts'
@@ -24,6 +24,8 @@ export interface CellMinutes {
   charge(which: 'over' | 'all'): Promise<void>
   /** Charges now what windows have measured of a cell. */
   settle(cell: string): void
+  /** The end of what an earlier life left uncharged of the standing cells of each resource, by its id. */
+  readonly leftToMs: ReadonlyMap<string, number>
 }
 
 export type CellMinutesDeps = StandingDeps & {
@@ -96,6 +98,7 @@ export function createCellMinutes(deps: CellMinutesDeps): CellMinutes {
   if (left !== undefined)
     for (const bytes of left.windows) take(unchargedOf(parseWindow(bytes), left), () => 'left')
   for (const cell of open.keys()) end(cell)
+  const leftToMs = endsOf(over)
 
   /** The oldest minute of each cell first: a later one is charged when those before it are. */
   const chargeOver = async () => {
@@ -113,6 +116,7 @@ export function createCellMinutes(deps: CellMinutesDeps): CellMinutes {
   return {
     add: (window) => take(window, stateOf),
     settle: end,
+    leftToMs,
     async charge(which) {
       await charging
       if (which === 'all') for (const cell of open.keys()) end(cell)
@@ -136,6 +140,16 @@ function cellsOfMuchBudget(holds: CellMinutesDeps['holds'] = new Map()): string[
   const isMuch = ([cell, { payer }]: (typeof limited)[number]) =>
     (measured.get(resourceOfCell(cell)) ?? 0n) * BUDGET_PARTS >= BigInt(payer.njPerDay ?? 0)
   return limited.filter(isMuch).map(([cell]) => cell)
+}
+
+/** The ends of minutes of standing cells, by the id of their resource. */
+function endsOf(minutes: readonly Minute[]): ReadonlyMap<string, number> {
+  const ends = new Map<string, number>()
+  for (const { operation, resource, toMs } of minutes) {
+    const id = chargedId(resource)
+    if (operation !== 'database.backup') ends.set(id, Math.max(ends.get(id) ?? 0, toMs))
+  }
+  return ends
 }
 
 /** The use of each cell of an account in a window, by its name. */

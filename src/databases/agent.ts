@@ -75,7 +75,7 @@ async function open(core: AgentCore, starting: AbortSignal): Promise<AgentPart> 
   const { config } = core
   const host = databaseHost(config) ?? 'localhost'
   const part = partOf(core, host)
-  await endOpenIntervals(core.state, 'database')
+  await endOpenIntervals(core, 'database')
   if (!config.databases) return { ...part, ...removals(core) }
   const ending = new AbortController()
   let running: Promise<unknown> = Promise.resolve()

@@ -67,7 +67,7 @@ async function open(core: AgentCore): Promise<AgentPart> {
     late: (id) => void functions.unblock(id),
   })
   endUnpaid(core, functions, served)
-  await endOpenIntervals(state, 'function')
+  await endOpenIntervals(core, 'function')
   if (await hasFunctions(state)) {
     spares.fill()
     await served.ready()

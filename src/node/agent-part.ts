@@ -38,6 +38,8 @@ export type AgentCore = {
   readonly accountCells: AccountCells
   /** Calls back with the resource of each budget, and with each account, that may have more energy or money from now on. */
   readonly onPayable: OnPayable
+  /** The end of what an earlier life of the agent left uncharged of each resource, by its id. */
+  readonly leftToMs: ReadonlyMap<string, number>
   /** The program that answers at the routes of resources. */
   readonly ingress: NodeIngress
   /** The way out for code of accounts. */

@@ -126,7 +126,8 @@ export async function startAgent(
 
   const products = AGENT_PRODUCTS.flatMap(({ journals }) => journals?.(config) ?? [])
   const journals = createKeptJournals({ ...left, running: [...own, PAID_WORK, ...products] })
-  const paid = { meter, routedTo, journals, accountCells, onPayable }
+  const { leftToMs } = minutes
+  const paid = { meter, routedTo, journals, accountCells, onPayable, leftToMs }
   const core = coreOf({ ...node, logTail, state, wakes, address, ...paid })
   const parts = await openAgentParts(AGENT_PRODUCTS, core, signal)
   started.defer(() => parts.stop(budget))
@@ -157,7 +158,7 @@ function coreOf(
     AgentCore,
     'config' | 'data' | 'cells' | 'state' | 'address' | 'meter' | 'routedTo' | 'journals'
   > &
-    Pick<AgentCore, 'report' | 'log' | 'accountCells' | 'onPayable' | 'wakes'> &
+    Pick<AgentCore, 'report' | 'log' | 'accountCells' | 'onPayable' | 'leftToMs' | 'wakes'> &
     Pick<Surroundings, 'logTail'>,
 ): AgentCore {
   const { config, data, log, logTail } = given

@@ -348,13 +348,17 @@ test('the interval of each life has its waker and the cause of its end', { skip 
       ...expected,
     ])
     // The node was stopped meanwhile.
-    await endOpenIntervals(world.state, 'workload')
+    const leftMs = Date.now() + DAY_MS
+    const node = { state: world.state, leftToMs: new Map([[id, leftMs]]) }
+    await endOpenIntervals(node, 'workload')
     assert.equal((await rows())[0]?.ended, false)
-    await endOpenIntervals(world.state, 'database')
+    await endOpenIntervals(node, 'database')
     assert.deepEqual(await rows(), [
       { woken_by: 'change', role, slept_by: 'stop', ended: true },
       ...expected,
     ])
+    const toMs = (await intervalsOf(world))[0]?.to?.getTime()
+    assert.equal(toMs, leftMs, 'the end of a charge that is still to come')
   }),
 )
 

@@ -34,9 +34,16 @@ export async function endInterval(
   )
 }
 
-/** Ends those that an earlier life of the node left open. */
-export async function endOpenIntervals(state: Queryable, kind: string): Promise<void> {
-  await state.query('select end_intervals($1, $2)', [kind, 'stop' satisfies SleepCause])
+/** Ends those that an earlier life of the node left open; `leftToMs` has the ends of what that life left uncharged. */
+export async function endOpenIntervals(
+  {
+    state,
+    leftToMs,
+  }: { readonly state: Queryable; readonly leftToMs: ReadonlyMap<string, number> },
+  kind: string,
+): Promise<void> {
+  const left = JSON.stringify(Object.fromEntries(leftToMs))
+  await state.query('select end_intervals($1, $2, $3)', [kind, 'stop' satisfies SleepCause, left])
 }
 
 export type IntervalRow = {

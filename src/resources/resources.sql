@@ -155,9 +155,12 @@ begin
   return made;
 end $$;
 
--- Ends the intervals that a stop of the node left open: they lasted until the last charge of what ran.
-create or replace function end_intervals(of_kind text, by_cause text) returns void language sql as $$
-  update resource_intervals i set slept_by = by_cause, to_at = greatest(i.from_at, (
+drop function if exists end_intervals(text, text);
+-- Ends the intervals that a stop of the node left open: they lasted until the last charge of what ran. `left_ms` has the ends
+-- of charges that are still to come, by the resource.
+create or replace function end_intervals(of_kind text, by_cause text, left_ms jsonb) returns void language sql as $$
+  update resource_intervals i set slept_by = by_cause, to_at = greatest(i.from_at,
+    to_timestamp((left_ms ->> i.resource)::numeric / 1000), (
     select max(c.to_at) from charges c
     where c.resource = i.resource and c.operation in ('cell.standing', 'function.standing', 'workload.standing') and c.to_at > i.from_at))
   from resources r where r.id = i.resource and r.kind = of_kind and i.to_at is null

@@ -84,7 +84,7 @@ async function open(core: AgentCore): Promise<AgentPart> {
     use: workloads.use,
   })
   endUnpaid(core, workloads, served)
-  await endOpenIntervals(state, 'workload')
+  await endOpenIntervals(core, 'workload')
   await state.query('select rehost_workloads($1)', [address.host])
   const { rows } = await state.query(
     "select from resources where kind = 'workload' and desired <> 'deleted' limit 1",
