@@ -3,6 +3,7 @@
 import type { Socket } from 'node:net'
 import { TLSSocket, type SecureContext } from 'node:tls'
 import { once } from 'node:events'
+import { limitKeyUpdates } from '#base/limit-key-updates.ts'
 import { readBytes, type ByteWait } from './read-bytes.ts'
 import { startupRefusal } from './startup-options.ts'
 import { CROWDED, CrowdedOut } from './strangers.ts'
@@ -152,6 +153,7 @@ async function encrypt(
     ALPNProtocols: [ALPN],
   })
   secured.on('error', () => secured.destroy())
+  limitKeyUpdates(secured)
   const secure = once(secured, 'secure', { signal: waiting.signal })
   const before = socket.bytesWritten
   // The client's first message is answered in the next tick: that takes the most CPU of all.
