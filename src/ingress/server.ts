@@ -5,6 +5,7 @@ import type { Http2SecureServer, Http2Server } from 'node:http2'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { SecureContext } from 'node:tls'
+import { limitKeyUpdates } from '#base/limit-key-updates.ts'
 import { createServer } from '#base/node-http.ts'
 import { onceDone } from '#base/once-done.ts'
 import { limitAddresses } from '#http/address-limit.ts'
@@ -106,6 +107,7 @@ export async function listenTls(
   answerAll(server, deps)
   server.on('secureConnection', (socket) => {
     deps.nobody.mark()
+    limitKeyUpdates(socket)
     markStrangers(socket, deps.nobody)
   })
   server.on('tlsClientError', (_error, socket) => {
