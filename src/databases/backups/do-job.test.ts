@@ -38,7 +38,8 @@ test('a restore whose source cannot be paid is unpaid, and says how far it could
     certificate: { follow: () => undefined },
     servers: { use: () => Promise.reject(fault('balance_depleted', 'there is no money')) },
   })
-  const deps = { state, agent, clock: systemClock, log: quiet, superuserPassword: '' }
+  const log = { ...quiet, error: () => assert.fail('the operator has nothing to do') }
+  const deps = { state, agent, clock: systemClock, log, superuserPassword: '' }
   const { failure } = await doJob(
     deps as unknown as WorkDeps,
     { kind: 'restore', id: 'db_2', database: 'db_1' },

@@ -1,4 +1,5 @@
 // One backup or restore in its process. It may begin anew after a kill: what an earlier attempt stored is given up first.
+import { NotAwake } from '#databases/agent-socket/awake.ts'
 import { backUp } from './back-up.ts'
 import type { BackupJob, JobEnd, JobKind, WorkDeps } from './job.ts'
 import { jobFailure } from './job-failure.ts'
@@ -28,7 +29,11 @@ export async function doJob(deps: WorkDeps, job: BackupJob, ending: AbortSignal)
     return {}
   } catch (error) {
     ending.throwIfAborted()
-    log.error('A backup or a restore failed', { kind, id, error })
-    return { failure: jobFailure(error) }
+    const failure = jobFailure(error)
+    // Its account reads the words, as of a database that is suspended: the operator has nothing to do.
+    if (error instanceof BackupFault || error instanceof NotAwake)
+      log.info('A backup or a restore ended without a result', { kind, id, reason: failure.reason })
+    else log.error('A backup or a restore failed', { kind, id, error })
+    return { failure }
   }
 }

@@ -17,6 +17,7 @@ test('a session that ends for want of energy or a server is no fault of the stat
     [wordsOf('budget_exhausted'), 'budget_exhausted'],
     [wordsOf('state_unavailable'), 'database_not_ready'],
     [STARTING, 'database_not_ready'],
+    [{ code: '28P01', message: 'password authentication failed' }, 'database_not_ready'],
     [{ code: '53300', message: 'too many' }, 'overloaded'],
     [{ code: '57014', message: 'canceled' }, 'database_query_failed'],
   ] as const) {

@@ -6,6 +6,8 @@ import { UNPAID } from '#databases/agent-socket/energy-words.ts'
 
 /** Ends of a session that are no fault of its statement, by SQLSTATE. */
 const ENDS: Readonly<Record<string, 'budget_exhausted' | 'database_not_ready' | 'overloaded'>> = {
+  // The role of queries was deleted, and the proxy does not know its new password for a second.
+  '28P01': 'database_not_ready',
   '53300': 'overloaded',
   '53400': 'budget_exhausted',
   '57P03': 'database_not_ready',
