@@ -52,9 +52,9 @@ const READ = `with all_of as (
     (select coalesce(sum(ms), 0) from all_of) - (select coalesce(sum(ms), 0) from listed) as other_ms,
     (select coalesce(json_agg(json_build_object('query', query, 'calls', calls, 'rows', rows, 'execution_ms', ms)
       order by ms desc), '[]') from listed) as statements`
-/** Where the texts are too long, counting begins anew: a database must not stay full of its queries. */
-const RESET = `select public.pg_stat_statements_reset()
-  from pg_stat_file('pg_stat_tmp/pgss_query_texts.stat', true) where size > ${TEXTS_MAX_BYTES}`
+/** Where the texts are longer, counting begins anew: a database must not stay full of its queries. */
+export const dropTexts = (bytes: number): string => `select public.pg_stat_statements_reset()
+  from pg_stat_file('pg_stat_tmp/pgss_query_texts.stat', true) where size > ${bytes}`
 const WRITE = `insert into database_statements (database, since, sampled_at, other_ms, statements)
   values ($1, $2, ledger_now(), greatest(0, $3::float8), $4)
   on conflict (database) do update set since = excluded.since, sampled_at = excluded.sampled_at,
@@ -84,7 +84,7 @@ export async function keepStatements(
       ])
       for (const { since, other_ms: otherMs, statements } of rows)
         await state.query(WRITE, [database.id, since, otherMs, JSON.stringify(statements)])
-      await server.query(RESET)
+      await server.query(dropTexts(TEXTS_MAX_BYTES))
     } catch (error) {
       if (!signal.aborted)
         log.debug('The statements of a database were not read', { error: messageOf(error) })

@@ -71,3 +71,10 @@ export const temporaryWords = ({ name, sizeBytes }: SizeLimits): FatalError => (
   message: `the temporary files of the query leave no room in the database of ${sizeText(sizeBytes())}`,
   hint: `Sort or join less at once, add an index, or: ${resize(name)}`,
 })
+
+/** For a session in whose transaction messages of NOTIFY wait, or which listens and does not read. */
+export const unreadWords: FatalError = {
+  code: '53100',
+  message: 'messages of NOTIFY that wait for the end of a transaction fill the database',
+  hint: 'End the transactions of a session that listens, and read its messages.',
+}

@@ -14,6 +14,7 @@ import {
   type TestServer,
 } from '#postgres/testing.ts'
 import { connectState, type State } from '#state/connect.ts'
+import { STATEMENT_SETTINGS } from '#databases/server/statements.ts'
 import { keepSize, type SizeDeps } from './keep-size.ts'
 import { FILES_MAX } from './full-words.ts'
 import { createStoredReader, type StoredFiles, type StoredReader } from './stored.ts'
@@ -40,10 +41,11 @@ const connect = () =>
   })
 before(async () => {
   if (skip !== false) return
-  server = await startTestServer(await cachedInstall())
+  server = await startTestServer(await cachedInstall(), STATEMENT_SETTINGS)
   state = connect()
+  await state.query("create role reader login password 'of a test'")
   data = join(server.folder, 'data')
-  grown = join(data, 'pg_notify', 'grown')
+  grown = join(data, 'pg_multixact', 'grown')
   mkdirSync(grown)
   // So that files of the server's own make no difference.
   writeFileSync(join(grown, 'first'), Buffer.alloc(10_000_000))
@@ -131,6 +133,53 @@ test(
     assert.ok(await isReadOnly())
     limits.sizeBytes *= 2
     await until('it is open again', async () => !(await isReadOnly()))
+  },
+)
+
+/** A session of a role that has written nothing. */
+async function customer(t: TestContext): Promise<pg.Client> {
+  const address = { host: server.socketFolder, user: 'reader', password: 'of a test' }
+  const client = new pg.Client({ ...address, database: 'postgres' })
+  client.on('error', () => undefined)
+  await client.connect()
+  t.after(() => client.end())
+  return client
+}
+
+test('long texts of queries in a full database are dropped at once', { skip }, async (t) => {
+  await state.query('create extension pg_stat_statements schema public')
+  const before = await readBytes()
+  await (await customer(t)).query(`select /* ${'x'.repeat(60_000_000)} */ 1`)
+  const after = await readBytes()
+  assert.ok(after - before > 50_000_000, `${after - before} bytes more`)
+  await using kept = keeping({ sizeBytes: before + 20_000_000, spaceBytes: GB })
+  await until('they are dropped', async () => (await readBytes()) < before + 10_000_000)
+  await until('it is open', async () => !(await isReadOnly()))
+  assert.deepEqual(kept.cuts, [])
+})
+
+test(
+  'messages that a session does not read fill no database for longer than its transaction may',
+  { skip },
+  async (t) => {
+    const limits = { sizeBytes: (await readBytes()) + 20_000_000, spaceBytes: GB }
+    const listener = await customer(t)
+    const { rows } = await listener.query<{ pid: number }>('select pg_backend_pid() as pid')
+    await listener.query('listen c')
+    await listener.query('begin')
+    await listener.query('select 1')
+    const messages =
+      "select count(pg_notify('c', lpad(n::text, 7900, 'x'))) from generate_series(1, 4000) n"
+    await (await customer(t)).query(messages)
+    await using kept = keeping(limits)
+    const words = 'messages of NOTIFY that wait for the end of a transaction fill the database'
+    const isEnded = () =>
+      kept.cuts.some(
+        ({ fatal, pids }) => fatal.message === words && pids?.includes(rows[0]?.pid ?? 0),
+      )
+    await until('the listener is ended', isEnded)
+    await until('it has room', async () => (await readBytes()) < limits.sizeBytes)
+    await until('it is open', async () => !(await isReadOnly()))
   },
 )
 

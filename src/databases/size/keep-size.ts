@@ -8,10 +8,12 @@ import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { FatalError } from '#wire/messages.ts'
 import type { State } from '#state/connect.ts'
+import { DROPPED_MIN_BYTES } from './drop.ts'
 import {
   aheadWords,
   fullWords,
   temporaryWords,
+  unreadWords,
   whyFull,
   type SizeLimits,
   type WhyFull,
@@ -107,7 +109,7 @@ export async function keepSize(deps: SizeDeps, signal: AbortSignal): Promise<voi
     let rest = restOf(REST_AFTER_ERROR_MS)
     try {
       const [begunMs, begunCpuMs] = [performance.now(), cpuMs()]
-      const stored = await deps.read(data, signal)
+      const stored = await readDropped({ ...deps, writers }, full, signal)
       const tookCpuMs = cpuMs() - begunCpuMs
       const pace = paceOf(stored.bytes, { atMs: begunMs, lateMs: begunMs - dueMs })
       const { bytes } = stored
@@ -136,6 +138,24 @@ export async function keepSize(deps: SizeDeps, signal: AbortSignal): Promise<voi
     // The first write after a rest: at full speed it does half of the room until the second measurement.
     if (!isQuiet && rest.leastMs === 0) slowdown.brace({ atMs: performance.now(), room: roomMost })
   }
+}
+
+/** Measures a database. Where that is full, what its server can drop is dropped before. */
+async function readDropped(
+  deps: SettleDeps,
+  full: Full | undefined,
+  signal: AbortSignal,
+): Promise<StoredFiles> {
+  const data = join(deps.folder, 'data')
+  const stored = await deps.read(data, signal)
+  const why = full?.why ?? whyFull(deps, stored)
+  if (why === undefined || stored.droppableBytes < DROPPED_MIN_BYTES) return stored
+  // A server on a full disk may let nobody in, and its size is kept all the same.
+  const dropped = deps.writers.drop(unreadWords).then(
+    () => true,
+    () => false,
+  )
+  return (await dropped) ? await deps.read(data, signal) : stored
 }
 
 /** CPU of this thread: on a busy machine a measurement waits for its turn for longer than it takes. */

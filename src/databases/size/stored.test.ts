@@ -36,6 +36,7 @@ test("an account's tables, kept files, log and temporary files count, and the se
     bytes: 8397,
     files: 7,
     walBytes: 5000,
+    droppableBytes: 70,
     temporaryBytes: 1000,
     temporaryPids: [77, 99],
   })

@@ -10,6 +10,8 @@ export type StoredFiles = {
   /** The number of these files. */
   readonly files: number
   readonly walBytes: number
+  /** Of these bytes, the messages of NOTIFY and the texts of queries: the server drops them when it is asked. */
+  readonly droppableBytes: number
   /** Files of queries that sort or hash on disk, and the backends that wrote them. */
   readonly temporaryBytes: number
   readonly temporaryPids: readonly number[]
@@ -29,7 +31,8 @@ const NO_NAMES: ReadonlySet<string> = new Set()
 const BASE = 'base'
 const WAL = 'pg_wal'
 const TEMPORARY = 'pgsql_tmp'
-const APART: ReadonlySet<string> = new Set([BASE, WAL])
+const DROPPABLE = ['pg_notify', 'pg_stat_tmp']
+const APART: ReadonlySet<string> = new Set([BASE, WAL, ...DROPPABLE])
 /** template1, template0 and postgres: PostgreSQL 15 and later give them these numbers. */
 const OF_THE_SERVICE: ReadonlySet<string> = new Set(['1', '4', '5'])
 const NOT_OF_THE_ACCOUNT: ReadonlySet<string> = new Set([...OF_THE_SERVICE, TEMPORARY])
@@ -49,16 +52,26 @@ export function createStoredReader(): StoredReader {
     const temporary = join(base, TEMPORARY)
     const kept = await sumOf(look, data, APART)
     const tables = await sumOf(look, base, NOT_OF_THE_ACCOUNT)
+    let droppable = NOTHING
+    for (const name of DROPPABLE)
+      droppable = both(droppable, await sumIfThere(look, join(data, name)))
+    const { bytes, files } = both(both(kept, tables), droppable)
     const writers = namesIn(temporary).map((name) => Number(WRITER.exec(name)?.[1]))
     return {
-      bytes: kept.bytes + tables.bytes,
-      files: kept.files + tables.files,
+      bytes,
+      files,
+      droppableBytes: droppable.bytes,
       walBytes: (await sumIfThere(look, join(data, WAL))).bytes,
       temporaryBytes: (await sumIfThere(look, temporary)).bytes,
       temporaryPids: [...new Set(writers)].filter((pid) => pid > 0),
     }
   }
 }
+
+const both = (one: Sum, other: Sum): Sum => ({
+  bytes: one.bytes + other.bytes,
+  files: one.files + other.files,
+})
 
 /** The folders of the account's tables and temporary files. Throws where there is no cluster. */
 export const tableFolders = (data: string): readonly string[] =>

@@ -2,6 +2,7 @@
 import type { FatalError } from '#wire/messages.ts'
 import { sleep } from '#base/clock.ts'
 import type { State } from '#state/connect.ts'
+import { drop } from './drop.ts'
 
 export interface Writers {
   /** Opens the connection ahead of its use, and keeps it open while this is called again. */
@@ -13,6 +14,11 @@ export interface Writers {
   end(fatal: FatalError, leastMs?: number): Promise<number>
   /** Ends the sessions of these backends, and those that parallel workers among them work for. */
   endQueries(fatal: FatalError, pids: readonly number[]): Promise<void>
+  /**
+   * Has the server drop messages of NOTIFY that each listener has read, and long texts of queries. Ends the sessions whose
+   * transactions keep messages.
+   */
+  drop(fatal: FatalError): Promise<void>
   /** For sessions and transactions from now on; a session may choose otherwise. */
   readOnly(value: 'on' | 'off'): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
@@ -96,6 +102,7 @@ export function createWriters({
         rows.map(({ pid }) => pid),
       )
     },
+    drop: (fatal) => drop(open(), cut, fatal),
     async readOnly(value) {
       await open().query(`alter system set default_transaction_read_only = ${value}`)
       await open().query('select pg_reload_conf()')
