@@ -6,6 +6,7 @@ import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { Queryable, State } from '#state/connect.ts'
 import { COLUMN_TYPES } from '#databases/query/column-types.ts'
+import { withoutConstants } from './without-constants.ts'
 
 type CountedStatement = {
   /** The text of the query without its constants. */
@@ -83,7 +84,7 @@ export async function keepStatements(
         COLUMN_TYPES,
       ])
       for (const { since, other_ms: otherMs, statements } of rows)
-        await state.query(WRITE, [database.id, since, otherMs, JSON.stringify(statements)])
+        await state.query(WRITE, [database.id, since, otherMs, shown(statements)])
       await server.query(dropTexts(TEXTS_MAX_BYTES))
     } catch (error) {
       if (!signal.aborted)
@@ -91,6 +92,9 @@ export async function keepStatements(
     }
   }
 }
+
+const shown = (statements: Statements['statements']): string =>
+  JSON.stringify(statements.map((one) => ({ ...one, query: withoutConstants(one.query) })))
 
 /** The last reading; undefined before the first. */
 export async function readStatements(
