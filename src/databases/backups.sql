@@ -157,12 +157,11 @@ create or replace function awaits_restore(of_database text) returns boolean lang
 $$;
 
 -- Deletes a backup for its owner. One with which the times begin that can be restored becomes a nightly one, which ends
--- with the retention, and so does one that a restore may need. True where it is gone.
+-- with the retention. True where it is gone.
 create or replace function delete_backup(of_backup text, kept_ms bigint) returns boolean language plpgsql as $$
 begin
   update database_backups b set kind = 'nightly'
-  where id = of_backup and (awaits_restore(b.database)
-    or exists (select from restorable_times(b.database, kept_ms) where base = b.id));
+  where id = of_backup and exists (select from restorable_times(b.database, kept_ms) where base = b.id);
   if found then return false; end if;
   perform drop_backup(of_backup);
   return true;
@@ -251,6 +250,9 @@ begin
   loop
     perform drop_backup(old);
   end loop;
+  -- The deletion of a database ends a backup, whose pieces an agent that is killed leaves.
+  perform drop_parts(b.id) from database_backups b
+    where b.status = 'failed' and exists (select from database_parts where backup = b.id);
   perform drop_old_wal(d.id, kept_ms) from databases d where d.backup_bytes > 0 and not awaits_restore(d.id);
   for old in
     select n.id from resources n join databases d using (id)
@@ -274,7 +276,9 @@ $$;
 create or replace function want_own_restore(of_database text) returns boolean language plpgsql as $$
 begin
   perform from databases where id = of_database for no key update;
-  if not exists (select from database_backups where database = of_database and status = 'done') then return false; end if;
+  if exists (select from resources where id = of_database and desired = 'deleted')
+    or not exists (select from database_backups where database = of_database and status = 'done')
+  then return false; end if;
   delete from database_restores where database = of_database and status in ('done', 'failed');
   if exists (select from database_restores where database = of_database) then return true; end if;
   perform drop_wal_from(of_database, (log_gap_behind(of_database)).from_lsn);

@@ -59,6 +59,8 @@ create or replace trigger database_state after update of actual on resources for
 -- Deletes a database: nobody can connect any more. From now on its backups alone are charged. Those that are not done end:
 -- the copies that are done, and the log, have its last state.
 create or replace function delete_database(of_id text) returns void language sql as $$
+  -- Backups and restores that are asked for meanwhile wait for this row, and then see the deletion.
+  select from databases where id = of_id for no key update;
   select standing_end('database', n.id, n.name, n.account) from resources n join databases d using (id)
   where n.id = of_id and d.backup_bytes = 0;
   delete from database_statements where database = of_id;

@@ -163,8 +163,6 @@ test(
     await expire()
     assert.deepEqual(await copies(id), [first, ...later])
     assert.equal(((await logs(id)) as number[])[0], 0)
-    const isGone = await value('delete_backup($1, $2)', [later[0], KEPT_MS])
-    assert.equal(isGone, false)
     await state.query("update database_restores set status = 'unpacked' where database = $1", [
       restored,
     ])
@@ -172,6 +170,16 @@ test(
     assert.deepEqual(await copies(id), later.slice(2))
   },
 )
+
+test('expire_backups() removes the pieces of a backup that failed at once', { skip }, async () => {
+  const id = await newDatabase('cut-off')
+  await copy(id, [1, 2])
+  const running = String(await value("want_backup($1, 'manual')", [id]))
+  await value('keep_part($1, 0, $2, 1, $3)', [running, newBlob(), '{}'])
+  await value('delete_database($1)', [id])
+  await expire()
+  assert.equal(await bytes(id), BLOB_BYTES)
+})
 
 test('expire_backups() removes failed backups by hand after the window', { skip }, async () => {
   const id = await newDatabase('by-hand-failing')

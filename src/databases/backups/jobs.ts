@@ -45,7 +45,7 @@ const NEXT = {
       order by coalesce(array_position($2::text[], o.account), 0), w.id limit 1)
     returning 'backup' as kind, b.id, b.database, b.database as payer, n.account, n.name`,
   restore: `update database_restores r set status = 'running', reason = null, due_at = null from resources n
-    where n.id = r.database and r.database = (
+    where n.id = r.database and r.status in ('wanted', 'running') and r.database = (
       select w.database from database_restores w join resources o on o.id = w.database
       where w.status in ('wanted', 'running') and o.account <> all ($1) and ${IS_DUE}
       order by coalesce(array_position($2::text[], o.account), 0), w.database limit 1)

@@ -49,11 +49,11 @@ export async function storeWanted(
     )
     const [source] = rows
     if (source === undefined) return undefined
-    if (source.isWhole) return source.end ?? undefined
+    if (source.isWhole) return until === null ? (source.end ?? undefined) : undefined
     if (until !== null && until <= source.storedAt) return undefined
     if (source.wanted === 'deployed') {
       const stored = await storeNow(deps, database, signal)
-      if (typeof stored === 'string') return stored
+      if (typeof stored === 'string') return until === null ? stored : undefined
       // A wish that came meanwhile ends the server in order.
       if ((await wishOf(deps, database)) === 'deployed') throw storedOnly(source, stored)
     } else if (clock.monotonicMs() > lastMs) throw storedOnly(source, WHY[source.wanted])

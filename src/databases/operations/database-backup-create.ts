@@ -29,7 +29,10 @@ export const createBackupCreate =
           "select want_backup($1, 'manual') as id",
           [id],
         )
-        const backup = await findBackup(transaction, id, rows[0]?.id ?? '')
+        const asked = rows[0]?.id
+        if (typeof asked !== 'string')
+          throw fault('database_not_found', `Could not back up "${name}": it is deleted`)
+        const backup = await findBackup(transaction, id, asked)
         const details = { database: id }
         const act = { action: 'database-backup.create', target: backup.id, details }
         await recordAct(transaction, call, act)

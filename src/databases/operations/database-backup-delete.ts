@@ -3,6 +3,7 @@
 import { askedBackedUp, type BackupDeps } from '#databases/backups/asked-backed-up.ts'
 import { fault } from '#contract/errors.ts'
 import { findBackup } from '#databases/backups/find-backup.ts'
+import type { Queryable } from '#state/connect.ts'
 import { recordAct } from '#identity/audit.ts'
 import { known, type Handler } from '#http/reply.ts'
 
@@ -20,6 +21,7 @@ export const createBackupDelete =
         `Could not delete the backup "${id}": the times of the retention need it`,
       )
     const isGone = await state.transaction(async (transaction) => {
+      if (status === 'done') await demandUnneeded(transaction, { id, database })
       const act = { action: 'database-backup.delete', target: id, details: { database } }
       await recordAct(transaction, call, act)
       const { rows } = await transaction.query<{ is_gone: boolean }>(
@@ -30,3 +32,19 @@ export const createBackupDelete =
     })
     return known({ id, object: 'database.backup', deleted: isGone })
   }
+
+/** Throws backup_not_deletable while a restore that is accepted may need the backup. */
+async function demandUnneeded(
+  state: Queryable,
+  { id, database }: { readonly id: string; readonly database: string },
+): Promise<void> {
+  const { rows } = await state.query<{ isNeeded: boolean }>(
+    'select awaits_restore($1) as "isNeeded"',
+    [database],
+  )
+  if (rows[0]?.isNeeded === true)
+    throw fault(
+      'backup_not_deletable',
+      `Could not delete the backup "${id}": a restore or clone of its database is under way, and may need the backup`,
+    )
+}

@@ -41,8 +41,15 @@ export async function run({
   tell(`${name} has everything of the import`)
 }
 
-const areOfOneServer = (one: string, other: string): boolean =>
-  URL.canParse(one) && new URL(one).host === new URL(other).host
+/** Parameters of a connection string that the socket makes needless. All others are those of the user. */
+const OF_TLS = new Set(['sslmode', 'sslrootcert', 'channel_binding', 'uselibpqcompat'])
+
+function areOfOneServer(one: string, other: string): boolean {
+  const url = URL.canParse(one) ? new URL(one) : undefined
+  return (
+    url?.host === new URL(other).host && url.searchParams.keys().every((name) => OF_TLS.has(name))
+  )
+}
 
 /** From a file; `show` hears the bytes of it that are read, and of how many. */
 async function readFile(
