@@ -12,7 +12,8 @@ import type { Resource } from '#resources/resource.ts'
 import { raiseAlarm } from '#state/alarms.ts'
 import { restoredFolderOf } from './backups-cell.ts'
 import { BackupFault } from './plan.ts'
-import { placeRestored, restoredOf, type Restored } from './restored.ts'
+import { isRecovering, markRecovered, placeRestored, unmark } from './placed.ts'
+import { restoredOf, type Restored } from './restored.ts'
 
 type Restoring = Resource & DatabaseRoles
 
@@ -46,12 +47,31 @@ export function createRecoveries(
     await one?.done
   }
 
+  const placeOf = (id: string) => data.at('databases', id)
+
+  async function bringBack(database: Restoring, restored: Restored, signal: AbortSignal) {
+    const { id } = database
+    const place = placeOf(id)
+    const placed = await placeRestored(waiting(id), place)
+    if (placed === 'other' && isOwn(restored)) {
+      // As after a disk that was only not mounted: the database goes on with them, and nothing is lost.
+      log.warn('The files of a database are there again, so its restore ends', { id })
+      await rm(waiting(id), { recursive: true, force: true })
+      await state.query("update database_restores set status = 'done' where database = $1", [id])
+      return
+    }
+    if (placed !== 'recovered') {
+      await servers.recover(database, restored, signal)
+      await markRecovered(place)
+    }
+    await state.query('select end_restore($1)', [id])
+    await unmark(place)
+  }
+
   async function begin(database: Restoring, restored: Restored, signal: AbortSignal) {
     const { id } = database
     try {
-      await placeRestored(waiting(id), data.at('databases', id))
-      await servers.recover(database, restored, signal)
-      await state.query('select end_restore($1)', [id])
+      await bringBack(database, restored, signal)
     } catch (error) {
       if (signal.aborted) return
       // The next try says so, and goes on from the files as they are.
@@ -64,7 +84,8 @@ export function createRecoveries(
         const detail = { database: id, error: messageOf(error) }
         await raiseAlarm(state, 'database_restore_failed', detail, { key: id })
       }
-      await servers.remove(id)
+      // A database that is restored in its own place may have files that the restore did not make.
+      if (!isOwn(restored) || isRecovering(placeOf(id))) await servers.remove(id)
       await state.query(
         `with failed as (update database_restores set status = 'failed', reason = $2 where database = $1
            returning database)
@@ -99,6 +120,8 @@ export function createRecoveries(
     },
   }
 }
+
+const isOwn = (restored: Restored): boolean => restored.behind !== null
 
 /** The account reads the reason: paths and names of the node stay in its log. */
 const reasonOf = (error: unknown): string =>

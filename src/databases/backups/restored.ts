@@ -1,9 +1,5 @@
 // A restored database in the agent: a cell of the restore makes its files, and its first server recovers them. Everything
 // is read before anybody may connect.
-import { existsSync } from 'node:fs'
-import { rename } from 'node:fs/promises'
-import { dirname } from 'node:path'
-import { syncPath } from '#artifacts/files.ts'
 import type { Queryable, State } from '#state/connect.ts'
 import { fault } from '#contract/errors.ts'
 import { NotYet } from '#resources/reconciler.ts'
@@ -41,14 +37,6 @@ export async function restoredOf(state: Queryable, id: string): Promise<Restored
     throw fault('database_not_restorable', `Could not restore the database: ${row.reason}`)
   if (row.status !== 'unpacked') throw new NotYet()
   return row
-}
-
-/** Moves the files to their place; may be repeated. */
-export async function placeRestored(from: string, to: string): Promise<void> {
-  if (existsSync(to) || !existsSync(from)) return
-  await rename(from, to)
-  await syncPath(dirname(to))
-  await syncPath(dirname(from))
 }
 
 /**
