@@ -1,7 +1,7 @@
 // The end of a deletion whose database has log that is not stored: by a server that runs once more, or after a number of
 // tries. On a state of its own, with servers that do not start or whose log nobody stores.
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -54,7 +54,7 @@ async function deleted(name: string): Promise<Resource> {
     STORED_AT,
   ])
   await state.query('select delete_database($1)', [id])
-  mkdirSync(join(folder, id))
+  mkdirSync(join(folder, id, 'data'), { recursive: true })
   return { id, account: ACCOUNT, name }
 }
 
@@ -122,6 +122,22 @@ test(
     const since = { since: STORED_AT, reason: 'its files are missing' }
     const named = { database_id: resource.id, database_name: 'gone' }
     assert.deepEqual(await told(resource.id), [{ ...named, ...since }])
+  },
+)
+
+test(
+  'keepLastLog() starts no restored files that are not recovered, and no folder without a cluster',
+  { skip },
+  async () => {
+    const recovering = await deleted('recovering')
+    writeFileSync(join(folder, recovering.id, 'recovering'), '')
+    const empty = await deleted('empty')
+    rmSync(join(folder, empty.id, 'data'), { recursive: true })
+    for (const resource of [recovering, empty]) {
+      assert.equal(await triesOf(resource, () => assert.fail('the server starts')), 1)
+      assert.equal(await lastTime(resource.id), STORED_AT)
+      assert.match(JSON.stringify(await told(resource.id)), /its files are missing/)
+    }
   },
 )
 

@@ -1,15 +1,16 @@
 // The last part of a database's log: its files go when all of it is stored, or when that was tried often enough.
-import { existsSync } from 'node:fs'
 import { sleep } from '#base/clock.ts'
 import { ErgonError, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import { isUnpayable } from '#charging/faults.ts'
 import { fault } from '#contract/errors.ts'
 import { isFaultOfService } from '#databases/server/failing-start.ts'
+import { hasFiles } from '#databases/server/make-cluster.ts'
 import type { Servers } from '#databases/server/servers.ts'
 import type { AgentCore } from '#node/agent-part.ts'
 import type { Resource } from '#resources/resource.ts'
 import type { Queryable } from '#state/connect.ts'
+import { isRecovering } from './placed.ts'
 
 /** A server that has just started is followed within this time. */
 const FOLLOWED_MS = 5000
@@ -51,7 +52,9 @@ export async function keepLastLog(
   const { state, log, data, storing, followedMs = FOLLOWED_MS } = deps
   const { id } = resource
   if (!(await isWaiting(deps, id))) return await tellGap(state, id)
-  if (!existsSync(data.at('databases', id))) return await lose(state, id, GONE)
+  const folder = data.at('databases', id)
+  // The server of restored files that are not recovered would write its log where the stored log ends.
+  if (!hasFiles(folder) || isRecovering(folder)) return await lose(state, id, GONE)
   let hasStarted = false
   try {
     await storing()

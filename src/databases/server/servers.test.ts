@@ -8,6 +8,7 @@ import { test, type TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Secret } from '#base/log.ts'
 import { quiet } from '#postgres/testing.ts'
+import { NotWanted } from '#resources/instances.ts'
 import { createServers, type ServersDeps } from './servers.ts'
 
 /** Servers on a folder with the files of one database, whose cell is the test's. */
@@ -42,7 +43,7 @@ function open(t: TestContext, given: { readonly cell: object; readonly steps?: s
   }
   const servers = createServers(deps as unknown as ServersDeps)
   t.after(() => servers.close())
-  return { servers, socket: cell.socket }
+  return { servers, socket: cell.socket, folder }
 }
 
 const DATABASE = { id: 'db_1', account: 'acct_a', name: 'notes' }
@@ -137,4 +138,18 @@ test('a start goes on where its client is gone, and the next client uses the sam
   release()
   await servers.stop(DATABASE.id, 'suspended')
   assert.equal(stops, 1)
+})
+
+test('nobody starts restored files before their recovery is done', async (t) => {
+  const steps: string[] = []
+  const cell = {
+    ready: async () => void steps.push('it answers'),
+    stop: async () => void steps.push('it ends'),
+  }
+  const { servers, folder } = open(t, { cell, steps })
+  writeFileSync(join(folder, 'db_1', 'recovering'), '')
+  const work = () => assert.fail('the server runs')
+  await assert.rejects(servers.alone(DATABASE, work), NotWanted)
+  await assert.rejects(servers.use(DATABASE, { cause: 'connection' }, t.signal), NotWanted)
+  assert.ok(!steps.includes('it answers'), 'a server started')
 })

@@ -9,13 +9,14 @@ import type { SleepCause } from '#contract/resources/intervals.ts'
 import type { Cell, Cells } from '#cells/cell.ts'
 import type { PostgresInstall } from '#postgres/install.ts'
 import { postgresCell } from '#postgres/postgres-cell.ts'
-import { createInstances, type Instance } from '#resources/instances.ts'
+import { createInstances, NotWanted, type Instance } from '#resources/instances.ts'
 import type { Waker } from '#resources/intervals.ts'
 import type { Resource } from '#resources/resource.ts'
 import { connectState, type Queryable, type State } from '#state/connect.ts'
 import { holdSessions } from './hold-sessions.ts'
 import { JOB_MS_MAX } from '#databases/backups/job.ts'
 import { recoverIn, type OwnCell } from '#databases/backups/recover-in.ts'
+import { isRecovering } from '#databases/backups/placed.ts'
 import { adopt, type Restored } from '#databases/backups/restored.ts'
 import { createAlone } from './alone.ts'
 import { beginLife } from './begin-life.ts'
@@ -215,6 +216,7 @@ async function startServer(
   const { install, cell } = await reportingFailure(deps, database, async () => {
     if (!hasFiles(folder)) throw missingFiles(folder)
     demandUnmarked(folder)
+    if (isRecovering(folder)) throw new NotWanted(`Its restore is not done: ${database.id}`)
     const programs = await deps.install()
     const own = { ended: watch.ended }
     return { install: programs, cell: await startCell(deps, { install: programs, database }, own) }
