@@ -159,11 +159,16 @@ function removals(core: AgentCore): Pick<AgentPart, 'start' | 'close'> {
   }
 }
 
-/** At once: its owner and the operator would hear of a lost disk with the next connection to each database. */
+/** At once: its owner and the operator would hear of a lost disk with the next connection. Never rejects. */
 async function tellLost(core: AgentCore, failing: ServersDeps['failing']): Promise<void> {
   const folder = clustersOf(core)
-  for (const database of await lostDatabases(core.state, folder))
-    await failing(database, missingFiles(join(folder, database.id)))
+  const tell = async () => {
+    for (const database of await lostDatabases(core.state, folder))
+      // The operator has heard of those that are being restored.
+      if (!database.isRestoring)
+        await failing(database, missingFiles(join(folder, database.id)))
+  }
+  await tell().catch((error: unknown) => core.log.error('Lost databases are not told', { error }))
 }
 
 const clustersOf = ({ data }: Pick<AgentCore, 'data'>): string => data.at('databases')

@@ -50,5 +50,14 @@ test(
       ],
     )
     assert.deepEqual(readdirSync(folder), [])
+    // The operator is not told again of a database whose restore is under way.
+    await state.query("update database_restores set status = 'running' where database = $1", [
+      restored,
+    ])
+    await state.query("update databases set postgres_version = '16.4' where id = $1", [restored])
+    assert.deepEqual(
+      (await lostDatabases(state, folder)).map(({ isRestoring }) => isRestoring),
+      [false, true],
+    )
   },
 )

@@ -61,10 +61,17 @@ async function hadFiles(state: Queryable, id: string): Promise<boolean> {
   return rowCount > 0
 }
 
+export type LostDatabase = Resource & {
+  /** Its restore is under way. */
+  readonly isRestoring: boolean
+}
+
 /** The databases whose files are missing, by their folders below one, as after the loss of a disk. */
-export async function lostDatabases(state: Queryable, folder: string): Promise<Resource[]> {
-  const { rows } = await state.query<Resource>(
-    `select n.id, n.account, n.name from resources n join databases d using (id)
+export async function lostDatabases(state: Queryable, folder: string): Promise<LostDatabase[]> {
+  const { rows } = await state.query<LostDatabase>(
+    `select n.id, n.account, n.name, exists (select from database_restores r
+       where r.database = n.id and r.status in ('wanted', 'running', 'unpacked')) as "isRestoring"
+     from resources n join databases d using (id)
      where n.desired <> 'deleted' and ${HAD_FILES} order by n.id`,
   )
   return rows.filter(({ id }) => !hasFiles(join(folder, id)))
