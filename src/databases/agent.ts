@@ -49,7 +49,7 @@ import { untilWritten } from './size/until-written.ts'
 import { tellFailing } from './server/tell-failing.ts'
 import { keepStatements } from './server/statements.ts'
 import { createNewestFiles } from './server/newest-files.ts'
-import { lostDatabases, missingFiles } from './server/make-cluster.ts'
+import { hasCopy, lostDatabases, missingFiles } from './server/make-cluster.ts'
 import { lostDatabaseHandlers } from './control/lost-databases.ts'
 import { createWatch, type DatabaseWatch } from './server/watch.ts'
 import { endOpenIntervals } from '#resources/intervals.ts'
@@ -166,7 +166,10 @@ async function tellLost(core: AgentCore, failing: ServersDeps['failing']): Promi
     for (const database of await lostDatabases(core.state, folder))
       // The operator has heard of those that are being restored.
       if (!database.isRestoring)
-        await failing(database, missingFiles(join(folder, database.id)))
+        await failing(
+          database,
+          missingFiles(join(folder, database.id), await hasCopy(core.state, database.id)),
+        )
   }
   await tell().catch((error: unknown) => core.log.error('Lost databases are not told', { error }))
 }

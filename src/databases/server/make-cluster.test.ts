@@ -36,6 +36,15 @@ test(
     await state.query("update database_restores set status = 'done' where database = $1", [
       restored,
     ])
+    await assert.rejects(made(answered), {
+      words: 'its files are missing, and it has no backup: it can only be deleted',
+    })
+    for (const id of [answered, restored])
+      await state.query(
+        `insert into database_backups (id, database, kind, status, created_at)
+         values ('bkp_' || $1, $1, 'nightly', 'done', ledger_now())`,
+        [id],
+      )
     for (const id of [answered, restored])
       await assert.rejects(made(id), {
         words: /^its files are missing; the operator/,

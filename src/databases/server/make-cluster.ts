@@ -33,7 +33,8 @@ export async function makeCluster(
   signal: AbortSignal,
 ): Promise<void> {
   const own = join(folder, id)
-  if (!hasFiles(own) && (await hadFiles(state, id))) throw missingFiles(own)
+  if (!hasFiles(own) && (await hadFiles(state, id)))
+    throw missingFiles(own, await hasCopy(state, id))
   const template = join(folder, TEMPLATE)
   const cluster = { install: await install(), superuserPassword, walSegmentMb: 1, signal }
   await initialiseCluster({ ...cluster, folder: template })
@@ -44,11 +45,25 @@ export async function makeCluster(
 export const hasFiles = (folder: string): boolean => existsSync(join(folder, 'data'))
 
 /** The failure of a database whose files are missing. */
-export const missingFiles = (folder: string): StartFailure =>
-  new StartFailure(
-    'its files are missing; the operator of the service can restore them from its backups',
-    `its files are missing: ${folder}; see ergon admin database restore-lost`,
+export const missingFiles = (folder: string, isRestorable: boolean): StartFailure =>
+  isRestorable
+    ? new StartFailure(
+        'its files are missing; the operator of the service can restore them from its backups',
+        `its files are missing: ${folder}; see ergon admin database restore-lost`,
+      )
+    : new StartFailure(
+        'its files are missing, and it has no backup: it can only be deleted',
+        `its files are missing: ${folder}; there is no copy of them`,
+      )
+
+/** True for a database that can be restored in its own place. */
+export async function hasCopy(state: Queryable, id: string): Promise<boolean> {
+  const { rowCount } = await state.query(
+    "select from database_backups where database = $1 and status = 'done' limit 1",
+    [id],
   )
+  return rowCount > 0
+}
 
 /** Databases `d` of which a server has answered, or has recovered restored files. */
 const HAD_FILES = `(d.postgres_version is not null

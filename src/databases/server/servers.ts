@@ -23,7 +23,7 @@ import { beginLife } from './begin-life.ts'
 import { cellNameOf } from './cell-name.ts'
 import { failureBefore, SILENT_MS, watchStart, type StartFailure } from './failing-start.ts'
 import { installedIn, type Installed } from './look-inside.ts'
-import { hasFiles, makeCluster, missingFiles } from './make-cluster.ts'
+import { hasCopy, hasFiles, makeCluster, missingFiles } from './make-cluster.ts'
 import { demandUnmarked } from './newest-files.ts'
 import { makeDatabase, type ConnectAs, type DatabaseRoles } from './make-database.ts'
 import { KEPT_MAX } from '#databases/proxy/backends.ts'
@@ -214,7 +214,7 @@ async function startServer(
   const folder = join(deps.folder, database.id)
   const watch = watchStart(folder)
   const { install, cell } = await reportingFailure(deps, database, async () => {
-    if (!hasFiles(folder)) throw missingFiles(folder)
+    if (!hasFiles(folder)) throw missingFiles(folder, await hasCopy(deps.state, database.id))
     demandUnmarked(folder)
     if (isRecovering(folder)) throw new NotWanted(`Its restore is not done: ${database.id}`)
     const programs = await deps.install()
