@@ -43,4 +43,5 @@ export async function markRecovered(folder: string): Promise<void> {
 }
 
 /** Once the state knows that the files are recovered. */
-export const unmark = (folder: string): Promise<void> => rm(join(folder, RECOVERED), { force: true })
+export const unmark = (folder: string): Promise<void> =>
+  rm(join(folder, RECOVERED), { force: true })

@@ -96,7 +96,8 @@ function openOwn(t: TestContext) {
   const attempt = async () => {
     const before = { ...seen }
     await recoveries.recover(DATABASE, signal).catch(() => undefined)
-    for (let waits = 0; waits < TURNS_MAX && isDeepStrictEqual(seen, before); waits++) await pause(5)
+    for (let waits = 0; waits < TURNS_MAX && isDeepStrictEqual(seen, before); waits++)
+      await pause(5)
   }
   mkdirSync(at('databases', 'restored', 'db_1', 'data'), { recursive: true })
   return { at, own, seen, attempt }
@@ -113,7 +114,7 @@ test('a restore in the own place ends where the files of the database are there 
 
 test('a restore in the own place goes on after a kill, removes only files of its own, and leaves no mark', async (t) => {
   const { at, own, seen, attempt } = openOwn(t)
-  // What was left of the folder holds no cluster.
+  // A folder without a cluster is left of the lost disk.
   mkdirSync(own)
   await attempt()
   assert.ok(existsSync(join(own, 'recovering')))

@@ -31,10 +31,10 @@ const TRIES_MAX = 5
 const UNKNOWN = 'the service could not recover it'
 const INTERNAL = 500
 
-export function createRecoveries(
-  core: Pick<AgentCore, 'state' | 'log' | 'data' | 'accountCells'>,
-  servers: Pick<Servers, 'recover' | 'remove'>,
-): Recoveries {
+type RecoveryCore = Pick<AgentCore, 'state' | 'log' | 'data' | 'accountCells'>
+type RecoveryServers = Pick<Servers, 'recover' | 'remove'>
+
+export function createRecoveries(core: RecoveryCore, servers: RecoveryServers): Recoveries {
   const { state, log, data, accountCells } = core
   /** The tries of each restore that failed for another reason than its backup. */
   const tries = new Map<string, number>()
@@ -49,29 +49,14 @@ export function createRecoveries(
 
   const placeOf = (id: string) => data.at('databases', id)
 
-  async function bringBack(database: Restoring, restored: Restored, signal: AbortSignal) {
-    const { id } = database
-    const place = placeOf(id)
-    const placed = await placeRestored(waiting(id), place)
-    if (placed === 'other' && isOwn(restored)) {
-      // As after a disk that was only not mounted: the database goes on with them, and nothing is lost.
-      log.warn('The files of a database are there again, so its restore ends', { id })
-      await rm(waiting(id), { recursive: true, force: true })
-      await state.query("update database_restores set status = 'done' where database = $1", [id])
-      return
-    }
-    if (placed !== 'recovered') {
-      await servers.recover(database, restored, signal)
-      await markRecovered(place)
-    }
-    await state.query('select end_restore($1)', [id])
-    await unmark(place)
-  }
-
   async function begin(database: Restoring, restored: Restored, signal: AbortSignal) {
     const { id } = database
     try {
-      await bringBack(database, restored, signal)
+      await bringBack(
+        { core, servers },
+        { database, restored, from: waiting(id), place: placeOf(id) },
+        signal,
+      )
     } catch (error) {
       if (signal.aborted) return
       // The next try says so, and goes on from the files as they are.
@@ -119,6 +104,38 @@ export function createRecoveries(
       await rm(waiting(id), { recursive: true, force: true })
     },
   }
+}
+
+/** Moves the files to their place and recovers them. A restore in the own place ends where the files are there again. */
+async function bringBack(
+  {
+    core: { state, log },
+    servers,
+  }: { readonly core: RecoveryCore; readonly servers: RecoveryServers },
+  asked: {
+    readonly database: Restoring
+    readonly restored: Restored
+    readonly from: string
+    readonly place: string
+  },
+  signal: AbortSignal,
+): Promise<void> {
+  const { database, restored, from, place } = asked
+  const { id } = database
+  const placed = await placeRestored(from, place)
+  if (placed === 'other' && isOwn(restored)) {
+    // As after a disk that was only not mounted: the database goes on with them, and nothing is lost.
+    log.warn('The files of a database are there again, so its restore ends', { id })
+    await rm(from, { recursive: true, force: true })
+    await state.query("update database_restores set status = 'done' where database = $1", [id])
+    return
+  }
+  if (placed !== 'recovered') {
+    await servers.recover(database, restored, signal)
+    await markRecovered(place)
+  }
+  await state.query('select end_restore($1)', [id])
+  await unmark(place)
 }
 
 const isOwn = (restored: Restored): boolean => restored.behind !== null
