@@ -80,7 +80,7 @@ export type VolumesOf = Pick<WorkloadSpec, 'id' | 'volumes'>
 
 /** The wait of volumes for room of the disk, or for the checks of other volumes. */
 export type VolumesWait = {
-  /** Ends a wait. The work on a file goes on. */
+  /** Ends a wait. The work on a file goes on, and files that are whole are opened. */
   readonly signal: AbortSignal
   /** Called with a word of VOLUMES_WAIT when a wait is longer than a moment. */
   readonly waits: (what: string) => void

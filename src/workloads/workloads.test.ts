@@ -278,3 +278,31 @@ test(
 
 const rejectsAt = (ending: AbortSignal): Promise<never> =>
   new Promise((_, reject) => ending.addEventListener('abort', () => reject(ending.reason)))
+
+test(
+  'a start whose own volumes took its time says so, and not that it waits for others',
+  { skip: whyNoState() },
+  async () => {
+    await using url = await openTestUrl()
+    await using state = await openLedgerState(url.of, 2)
+    const plain = driverOf([])
+    const driver: WorkloadDriver = {
+      ...plain,
+      volumes: {
+        ...plain.volumes,
+        open: async (_, wait) => await rejectsAt(wait.signal),
+      },
+    }
+    const { workloads, deployed, deploy } = await workloadsOn(state, {
+      running: [],
+      driver,
+      readyMs: 200,
+    })
+    const volumes = { volumes: [{ name: 'data', path: '/data', size_bytes: 1 }] }
+    const id = await deployed('one', 'web', { ...volumes, deletable_volumes: [] })
+    await assert.rejects(deploy(id), {
+      message: 'Could not start the workload in 0.2 s: its volumes are being made or grown',
+    })
+    workloads.close()
+  },
+)

@@ -4,7 +4,6 @@ import { systemClock } from '#base/clock.ts'
 import { ErgonError, messageOf } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import type { SleepCause } from '#contract/resources/intervals.ts'
-import { VOLUMES_WAIT } from '#contract/resources/passing-reasons.ts'
 import { PULLS_MAX } from '#contract/workloads/workload-limits.ts'
 import { createInstances, NotWanted } from '#resources/instances.ts'
 import { NotYet } from '#resources/reconciler.ts'
@@ -68,6 +67,8 @@ const READY_MORE_MS = 10_000
 const FURTHER_IDLE_MS = 10_000
 /** In the refusal of a wake that others hold up. */
 const NOT_YET_S = 15
+/** Until a wait for others is told. */
+const OWN_WORK = 'its volumes are being made or grown'
 const PULL_RESTS =
   'Could not start the workload: its image is not on the node, and pulls of its account rest after failures'
 
@@ -214,7 +215,7 @@ async function start(
     tell(messageOf(error))
     throw error
   }
-  let what: string = VOLUMES_WAIT.room
+  let what = OWN_WORK
   const wait: VolumesWait = {
     signal: ending,
     waits(now) {

@@ -164,6 +164,31 @@ test('volumes that wait for room and for checks say so, and each wait ends with 
   }
 })
 
+test('a volume that is whole is opened also after the time of a start, which its growth took', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ergon-grown-'))
+  try {
+    const ending = new AbortController()
+    const makers = {
+      async make(path: string, bytes: number) {
+        ending.abort(new Error('late'))
+        writeFileSync(path, '')
+        truncateSync(path, bytes)
+      },
+      grow: () => assert.fail('it is whole'),
+    }
+    const { open } = createNodeVolumes(folder, NO_LOCK, makers, NOTHING_KEPT)
+    const wait = { signal: ending.signal, waits: () => undefined }
+    const volume = (id: string) => ({ id, name: 'data', path: '/data', bytes: 4_096_000 })
+    const first = { id: 'wl_a', volumes: [volume('vol_a')] }
+    const opened = await open(first, wait)
+    assert.deepEqual(await open(first, wait), opened)
+    const more = open({ id: 'wl_a', volumes: [volume('vol_a'), volume('vol_b')] }, wait)
+    await assert.rejects(more, { message: 'late' })
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
+
 test('a larger file system may be checked for longer', () => {
   assert.ok(toolMsOf(1000e9) >= toolMsOf(16e6) + 1_000_000)
 })

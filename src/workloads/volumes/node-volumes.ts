@@ -130,10 +130,10 @@ function createOpening({
     wait: VolumesWait,
   ): Promise<void> => {
     const { id, bytes } = volume
-    wait.signal.throwIfAborted()
     const image = await findImage(path)
     const moreBytes = lackingBytes(image, volume)
     if (image?.isWhole === true && moreBytes === 0) return
+    wait.signal.throwIfAborted()
     const makePromise = async () => {
       await assertRoom({ folder, promises, kept }, volume, moreBytes)
       promises.set(id, wholeBlocks(bytes))
