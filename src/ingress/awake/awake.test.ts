@@ -47,6 +47,13 @@ test('a workload whose image cannot be had is refused by that, and no fault of t
   )
 })
 
+test('a wake that is held up says when to come back, in the time of its own where it has one', () => {
+  const workload = { kind: 'workload', name: 'api' } as const
+  const againOf = (more: object) =>
+    refusalLine(fault('workload_busy', 'Could not', more), workload)?.retryAfterS
+  assert.deepEqual([againOf({ retryAfterS: 15 }), againOf({})], [15, 2])
+})
+
 test('a suspended function says why, and one that starts says when to come back', () => {
   const errorOf = (line: RefusedLine) => {
     const { code, status, retryAfterS } = errorOfLine(line)

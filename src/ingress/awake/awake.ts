@@ -60,7 +60,7 @@ export function refusalLine(error: unknown, named: NamedResource): RefusedLine |
     case 'state_unavailable':
       return { ...lineOf(named, starting, 'its energy cannot be charged now'), isOurs: true }
     case busy:
-      return { refused: busy, message: error.message, retryAfterS: AGAIN_S }
+      return { refused: busy, message: error.message, retryAfterS: error.retryAfterS ?? AGAIN_S }
     case 'registry_unreachable':
       return lineOf(named, starting, 'its image cannot be pulled now')
     default:
