@@ -1,6 +1,7 @@
 // Volumes of deployments: they grow, count in the quota of their account, and are left out by name alone.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { VOLUMES_WAIT } from '#contract/resources/passing-reasons.ts'
 import type { WorkloadReply } from '#contract/workloads/workload-replies.ts'
 import { quiet } from '#postgres/testing.ts'
 import { whyNoState } from '#postgres/testing-url.ts'
@@ -151,6 +152,20 @@ test(
     assert.deepEqual(await noted(), [95, 90.112])
   },
 )
+
+test('a wait of an earlier try is told no more once the volumes are open', { skip }, async () => {
+  const { id, version } = await deploy({ name: 'noted', volumes: VOLUMES })
+  await query('update resources set reason = $2 where id = $1', id, VOLUMES_WAIT.room)
+  const row = await readWorkloadVersion(world.state, id, version)
+  const volumes = { open: async () => undefined } as never
+  await openVolumes(
+    { state: world.state, driver: { volumes }, log: quiet },
+    { id, version, volumes: mountedVolumes(row.volumes) },
+    { signal: new AbortController().signal, waits: () => undefined },
+  )
+  const [shown] = await query('select reason from resources where id = $1', id)
+  assert.equal(shown?.['reason'], null)
+})
 
 test(
   'a rollback to a version that wants a larger volume is held to the quota',

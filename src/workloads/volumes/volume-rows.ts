@@ -16,7 +16,8 @@ type Deps = { readonly state: Queryable; readonly driver: Pick<WorkloadDriver, '
 
 /** The reason of a workload that is being changed; null takes a wait away. */
 const NOTE_WAIT = `update resources set reason = $2
-  where id = $1 and (actual <> wanted or reached_revision < revision) and (reason is null or reason = any ($3))`
+  where id = $1 and wanted = 'deployed' and (actual <> wanted or reached_revision < revision)
+    and (reason is null or reason = any ($3)) and reason is distinct from $2`
 
 /** Removes the volumes of a workload that its account has dropped. */
 export async function keepVolumes({ state, driver }: Deps, workload: string): Promise<void> {
@@ -58,7 +59,7 @@ export async function openVolumes(
   // Another growth may have failed or ended since the version was read.
   const bytesOf = new Map(held.map((one) => [one.id, one.bytes]))
   const volumes = named.map((one) => ({ ...one, bytes: bytesOf.get(one.id) ?? one.bytes }))
-  let noted: Promise<void> | undefined
+  let noted = Promise.resolve()
   const note = async (what: string | null) => {
     await state
       .query(NOTE_WAIT, [id, what, Object.values(VOLUMES_WAIT)])
@@ -70,7 +71,9 @@ export async function openVolumes(
   }
   try {
     await driver.volumes.open({ id, volumes }, { ...wait, waits })
-    await noted?.then(() => note(null))
+    // Also what an earlier try has told.
+    await noted
+    await note(null)
   } catch (error) {
     const lacking = await driver.volumes.lacking({ id, volumes })
     const unmade = held.flatMap((one) => {
