@@ -45,6 +45,7 @@ test('a command of the operator for a service elsewhere says that it runs on the
       'No data folder here: commands of the operator run on the machine of the service, not through https://api.example',
     next: 'log in on api.example, and run it where .ergon is',
   })
-  for (const given of [{}, { baseUrl: 'http://localhost:9000' }])
-    assert.throws(() => controlSocketOf({ data, ...given }), { message: 'No data folder here' })
+  assert.throws(() => controlSocketOf({ data, baseUrl: 'http://localhost:9000' }), {
+    message: 'No data folder here',
+  })
 })

@@ -74,7 +74,8 @@ function framingOf(method: string, body: RequestHead['body']): string {
 
 /** Reads a head up to its empty line. Throws NotHttp. */
 export function readAnswerHead(text: string): HttpHead {
-  if (!ANSWER.test(text)) throw new NotHttp('The head is not one of HTTP/1.1')
+  if (!ANSWER.test(text))
+    throw new NotHttp('The head is not one of HTTP/1.1, where each line ends in CRLF')
   const headers = pairsOf(text, text.indexOf('\r\n') + 2)
   const status = Number(text.slice(STATUS_AT, STATUS_AT + 3))
   const isOld = text.charCodeAt(MINOR_AT) === 0x30

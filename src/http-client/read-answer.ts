@@ -152,7 +152,8 @@ export class HttpAnswerReader {
   #head(text: string | undefined, bytes: Buffer): void {
     if (text === undefined) {
       // Its empty line would never come.
-      if (BARE_LF.test(this.#kept)) throw new NotHttp('A line ends in LF alone')
+      if (BARE_LF.test(this.#kept))
+        throw new NotHttp('A line of its head ends in LF alone, and not in CRLF')
       return
     }
     const head = readAnswerHead(text)

@@ -17,8 +17,7 @@ export const isAnswerStatus = (status: number): boolean =>
 export const failedFault = (kind: RoutedKind, why = 'failed'): ErgonError =>
   fault(rulesOfKind(kind).refusals.failed, `Could not answer: the ${kind} ${why}`)
 
-const NOT_HTTP1 =
-  'has sent an answer that is not of HTTP/1.1, where each line of a head ends in CRLF'
+const NOT_HTTP1 = 'has sent an answer that is not of HTTP/1.1'
 
 /** Why the instance has not answered. A request that was to end has failed by that, whatever its instance said then. */
 export function unansweredFault(
@@ -26,6 +25,6 @@ export function unansweredFault(
   { kind, ending }: Pick<ForwardedRequest, 'kind' | 'ending'>,
 ): Error {
   if (ending.reason !== undefined) return ending.reason
-  if (error instanceof NotHttp) return failedFault(kind, NOT_HTTP1)
+  if (error instanceof NotHttp) return failedFault(kind, `${NOT_HTTP1}: ${error.message}`)
   return error instanceof ErgonError || error instanceof NotAnswered ? error : failedFault(kind)
 }

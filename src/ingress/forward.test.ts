@@ -104,11 +104,15 @@ test('an answer whose lines end in LF alone is told as no HTTP, and not as the e
     for (const stays of [false, true]) {
       const { text } = await exchange(t, get('POST'), answer, { stays })
       assert.match(text, /^HTTP\/1\.1 502 /)
-      assert.match(
-        text,
-        /function_failed.*not of HTTP\/1\.1, where each line of a head ends in CRLF/,
-      )
+      assert.match(text, /function_failed.*not of HTTP\/1\.1: .* CRLF/)
     }
+})
+
+test('an answer that is no HTTP for another reason has that reason', async (t) => {
+  const twice = `${OK}Content-Length: 1\r\nContent-Length: 2\r\n\r\nx`
+  const { text } = await exchange(t, get(), twice)
+  assert.match(text, /function_failed/)
+  assert.doesNotMatch(text, /CRLF/)
 })
 
 test('a body that ends early ends the connection, and is no fault of the service', async (t) => {

@@ -5,7 +5,6 @@ import { fault } from '#contract/errors.ts'
 import { malformed } from '#http/request-form.ts'
 import type { IngressRequest } from '#ingress/exchange.ts'
 import { FRAMING_PER_DATA_MAX, isTooMuchFraming } from '#http-client/framing-limits.ts'
-import { NotHttp } from '#http-client/heads.ts'
 import type { BodyEvents } from '#http-client/http-connection.ts'
 
 /** Pieces up to this go out together once a turn: three writes for each byte were most of the time of the ingress. */
@@ -62,7 +61,7 @@ export function sendBody(
     framingBytes += FRAMING_OF_PIECE_BYTES - FRAMING_PER_DATA_MAX * chunk.length
     if (isTooMuchFraming(framingBytes, begunMs, nowMs)) return fail(crumbled())
     // The instance would take the rest for another request.
-    if (length !== undefined && bytes > length) return fail(new NotHttp('A longer body than told'))
+    if (length !== undefined && bytes > length) return fail(wrongLength('longer'))
     if (chunk.length > JOINED_BYTES_MAX) {
       write()
       return send(chunk)
@@ -83,7 +82,7 @@ export function sendBody(
   }
   const whole = () => {
     if (stream.aborted || (length !== undefined && bytes < length))
-      return fail(new NotHttp('A shorter body than told'))
+      return fail(wrongLength('shorter'))
     write()
     leave()
     if (length === undefined) socket.write('0\r\n\r\n', 'latin1')
@@ -132,3 +131,5 @@ function writeChunk(socket: Socket, chunk: Buffer): boolean {
   socket.uncork()
   return isTaken
 }
+
+const wrongLength = (what: 'longer' | 'shorter') => malformed(`its body is ${what} than told`)

@@ -64,8 +64,13 @@ function secondsOf(text: string | undefined): number | undefined {
 
 const NONE = 'none'
 
-const listOf = (given: unknown): readonly string[] | undefined =>
-  Array.isArray(given) ? given.map(String).filter((one) => one !== NONE) : undefined
+/** The values of an option that may be repeated; none of them for `none`, which stands alone. */
+function listOf(given: unknown): readonly string[] | undefined {
+  if (!Array.isArray(given)) return undefined
+  if (given.length > 1 && given.includes(NONE))
+    throw new CommandError(`"${NONE}" takes all away, and stands alone`, EXIT.usage)
+  return given.map(String).filter((one) => one !== NONE)
+}
 
 const scheduleOf = (text: string | undefined): string | null | undefined =>
   text === NONE ? null : text
