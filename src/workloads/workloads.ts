@@ -67,7 +67,7 @@ const READY_MORE_MS = 10_000
 const FURTHER_IDLE_MS = 10_000
 /** In the refusal of a wake that others hold up. */
 const NOT_YET_S = 15
-/** Until a wait for others is told. */
+/** The reason of a late start that has waited for no others. */
 const OWN_WORK = 'its volumes are being made or grown'
 const PULL_RESTS =
   'Could not start the workload: its image is not on the node, and pulls of its account rest after failures'
