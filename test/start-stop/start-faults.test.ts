@@ -75,7 +75,9 @@ test('--help prints each flag with its text, and starts nothing', () => {
   })
   const lines = stdout.split('\n')
   for (const { name, flag, help } of Object.values(SETTINGS)) {
-    const at = lines.findIndex((line) => new RegExp(`^  --${flag}( <\\w+>| \\[on\\|off\\])? +${name}$`).test(line))
+    const at = lines.findIndex((line) =>
+      new RegExp(`^  --${flag}( <\\w+>| \\[on\\|off\\])? +${name}$`).test(line),
+    )
     assert.equal(lines[at + 1]?.trim(), help, flag)
   }
 })
