@@ -28,6 +28,8 @@ type Case = {
   readonly says: readonly RegExp[]
   /** PostgreSQL's own words, which may have no hint. */
   readonly isOfServer?: true
+  /** The message of the proxy, which may be faster than that of the server. */
+  readonly orFirst?: RegExp
   readonly provoke: () => Promise<readonly Said[]>
 }
 
@@ -277,6 +279,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'the first process of the server was killed': {
     isOfServer: true,
     says: [/unexpected postmaster exit/],
+    orFirst: /^the server ended the session unexpectedly$/,
     async provoke() {
       await until('it answers again', () =>
         connectTo(small).then(
@@ -456,13 +459,14 @@ test('each SQLSTATE that the source sends to clients is in the table of errors',
   )
 })
 
-for (const [when, { says, isOfServer, provoke }] of Object.entries(CASES))
+for (const [when, { says, isOfServer, orFirst, provoke }] of Object.entries(CASES))
   test(`a client reads why and what to do: ${when}`, async (t) => {
     const { code, advice } = ROWS.find((row) => row.when === when) ?? assert.fail('it has no row')
     const said = await provoke()
     if (said.length === 0) return t.skip('this machine has no address but loopback')
     assert.equal(said.length, says.length)
     for (const [nth, { code: own, message = '', hint = '' }] of said.entries()) {
+      if (own === '57P02' && orFirst?.test(message) === true) continue
       assert.deepEqual([own, says[nth]?.test(message)], [code, true], `${own} ${message}`)
       if (isOfServer === true) continue
       assert.notEqual(hint, '', message)
