@@ -130,6 +130,9 @@ async function ofPayer() {
 }
 
 /** Their names are the words of the second column. The last ones take more and more away. */
+/** Logins that a test opens at once. */
+const UNFINISHED = 200
+
 const CASES: Readonly<Record<string, Case>> = {
   'the user or the password is wrong, or the database was deleted': {
     // The same words for both: nobody learns which roles there are.
@@ -197,13 +200,18 @@ const CASES: Readonly<Record<string, Case>> = {
     async provoke() {
       // Code of an account has an address of its own.
       const address = '127.64.9.9'
-      const all = await Promise.all(
-        Array.from({ length: 2 * UNSERVED.burst }, () =>
-          lastOf(open(address).end('\0\0\0\x04\0\0\0\0')).catch(() => undefined),
-        ),
-      )
-      const [said] = all.filter((one) => one?.code === '53300')
-      return [said ?? {}]
+      // Fewer at once than the logins that may be unfinished.
+      const some = () =>
+        Promise.all(
+          Array.from({ length: UNFINISHED }, () =>
+            lastOf(open(address).end('\0\0\0\x04\0\0\0\0')).catch(() => undefined),
+          ),
+        )
+      for (let opened = 0; opened < 3 * UNSERVED.burst; opened += UNFINISHED) {
+        const said = (await some()).find((one) => one?.code === '53300')
+        if (said !== undefined) return [said]
+      }
+      return [{}]
     },
   },
   '500 logins are unfinished at once': {
