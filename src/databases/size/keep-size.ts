@@ -170,7 +170,7 @@ type LastMeasurement = {
   readonly tookCpuMs: number
   readonly isGrowing: boolean
   readonly isQuiet: boolean
-  /** Queries sort or hash on disk, in folders that nobody watches. */
+  /** Queries sort or hash on disk, and may grow fast. */
   readonly hasTemporary: boolean
 }
 
