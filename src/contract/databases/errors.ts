@@ -8,7 +8,7 @@ export const DATABASES_ERRORS = {
   database_role_exists: caller(409, 'Choose another name, or use the existing role.'),
   database_not_ready: caller(409, 'Wait until the database is deployed: `ergon db show`.'),
   database_suspended: caller(409, 'Resume the database first: `ergon db resume`.'),
-  database_query_failed: caller(400, 'Correct the statement; `sqlstate` and `position` say where.'),
+  database_query_failed: caller(400, 'Correct the statement.'),
   database_query_read_only: caller(
     400,
     'A query by the API or the portal only reads. To write, connect to the address of the database: `psql "$(ergon db url NAME)"`.',
