@@ -50,12 +50,14 @@ export type NodeOptions = {
   readonly isUpkeepHidden?: boolean
 }
 
-/** Upkeep of each second, in milliseconds. */
+/** Upkeep of each second, in milliseconds of CPU. */
 export type SimulatedUpkeep = {
+  /** Of its own process. */
   readonly ownMs: number
-  readonly statementMs: number
-  /** CPU that the PostgreSQL of the state uses for the statements of the operation. */
+  /** Of the whole state. */
   readonly cpuMs: number
+  /** The part of it that its connections use, which is measured. */
+  readonly connectionsMs: number
 }
 
 const UNITS_PER_S = 250
@@ -146,7 +148,7 @@ export class TestNode {
   /** A factor on all that operations cost elsewhere. */
   costs = 1
   /** Asked for each second that is run. */
-  upkeep: () => SimulatedUpkeep = () => ({ ownMs: 0, statementMs: 0, cpuMs: 0 })
+  upkeep: () => SimulatedUpkeep = () => ({ ownMs: 0, cpuMs: 0, connectionsMs: 0 })
   readonly #options: NodeOptions
   #nowMs = 0
   #totals: Pick<IndirectRates, 'allowedNs' | 'seenAheadNs'> = {}
@@ -287,9 +289,10 @@ export class TestNode {
   }
 
   #upkeep(): { readonly cpuNs: number; readonly told: UpkeepWork } {
-    const { ownMs, statementMs, cpuMs } = this.upkeep()
-    const cpuNs = (ownMs + (cpuMs && cpuMs * this.#noise(0.1))) * MS
-    return { cpuNs, told: { ownNs: ownMs * MS, statementMs } }
+    const { ownMs, cpuMs, connectionsMs } = this.upkeep()
+    const noise = cpuMs && this.#noise(0.1)
+    const cpuNs = (ownMs + cpuMs * noise) * MS
+    return { cpuNs, told: { ownNs: ownMs * MS, stateNs: connectionsMs * noise * MS } }
   }
 
   #observe(window: IndirectWindow): void {

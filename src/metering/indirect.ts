@@ -13,8 +13,8 @@
 // their deviations is above the deviation of all, so a level by the rates of all would be too low.
 //
 // Never billed: CPU that was not spent. Rest is not billed once it is known, after 30 quiet seconds. Upkeep is a regressor of
-// its own (upkeep.ts) that nobody is billed for. All the time of its statements is taken for its CPU, or more where more is
-// learned, and in its seconds some CPU beyond the learned rates of requests. The bill is a little below the learned CPU: it may fall short of the meter and must never exceed it.
+// its own (upkeep.ts) that nobody is billed for. Its measured CPU is taken off, or more where more is learned, and in its
+// seconds some CPU beyond the learned rates of requests. The bill is a little below the learned CPU: it may fall short of the meter and must never exceed it.
 import type { IndirectRates } from '#contract/ledger/indirect-rates.ts'
 import type { OperationRate } from '#contract/ledger/stored-rates.ts'
 import { createLevel } from './indirect-level.ts'
@@ -101,7 +101,7 @@ const REGRESSION = {
   // Three names for each operation of the contract, at most. With 128 every operation after the 63rd was billed nothing.
   namesMax: 1024,
 }
-/** CPU beyond the learned rates is taken for upkeep that costs more than its statements, up to so many times their time. */
+/** CPU beyond the learned rates is taken for work that upkeep leaves to others, up to so many times its measured CPU. */
 const UPKEEP_MORE_MAX = 3
 /** Left to the operator: of indirect CPU, and of the CPU that is billed directly. */
 const MARGIN = { indirect: 0.02, direct: 0.01 }
@@ -164,10 +164,10 @@ export function createIndirectLearner(earlier?: IndirectRates): IndirectLearner 
       const spent = beyondRestMs * (1 - MARGIN.indirect) - directMs * MARGIN.direct
       const { payingMs, unpaidMs, payingOf } = windowPart(counts, regression, ACTIVE)
       const beyondMs = Math.max(0, spent - payingMs - unpaidMs)
-      const dearerMs = Math.min(beyondMs, UPKEEP_MORE_MAX * upkeep.statementMs)
+      const dearerMs = Math.min(beyondMs, (UPKEEP_MORE_MAX * upkeep.stateNs) / MS)
       level.follow({ spent: payingOf(spent - dearerMs), predicted, billed })
       const isMoved = counts.size > 0 || Math.abs(level.creditMs - revisedMs) >= CREDIT_STEP_MS
-      if (upkeep.statementMs > 0) counts.set(UPKEEP, upkeep.statementMs / UPKEEP_UNIT_MS)
+      if (upkeep.stateNs > 0) counts.set(UPKEEP, upkeep.stateNs / MS / UPKEEP_UNIT_MS)
       const isLearned = learn(counts.set(REST_SECOND, seconds), costMs)
       if (!isMoved && !isLearned) return
       revision++

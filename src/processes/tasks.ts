@@ -9,8 +9,8 @@ import { giveWay } from '#base/priority.ts'
 import { nj } from '#base/units.ts'
 import { createPayers } from '#identity/payers.ts'
 import { createOperatorMarks, processCpuNs } from '#metering/marks.ts'
+import { measureBackends } from '#state/backend-cpu.ts'
 import { connectState } from '#state/connect.ts'
-import { timeStatements } from '#state/timed-state.ts'
 import { openBackgroundAccounting, type AccountingConfig } from '#node/background-accounting.ts'
 import { serveInside } from '#node/inside.ts'
 import type { TasksCore, TasksPart } from '#node/tasks-part.ts'
@@ -33,15 +33,25 @@ export type TasksConfig = AccountingConfig & {
   readonly logLevel: LogLevel
 }
 
-/** One holds the lock of tasks and one the mover's, four move; the others are for the other tasks. */
-const CONNECTIONS = 8
+/** One holds the lock of tasks, one reads the CPU of upkeep; the others are for work that requests cause. */
+const CONNECTIONS = 4
+/** One holds the mover's lock, four move; the others are for all other upkeep. */
+const UPKEEP_CONNECTIONS = 7
 const PROCESS = 'tasks'
 
 const config = await readConfig<TasksConfig>()
 const log = createLogger(PROCESS, { level: config.logLevel })
 endOnFault(log)
 giveWay()
-const state = connectState({ address: config.state, connections: CONNECTIONS, log })
+const address = config.state
+const state = connectState({ address, connections: CONNECTIONS, log })
+const upkeep = measureBackends('ergon upkeep')
+const upkeepState = connectState({
+  address,
+  connections: UPKEEP_CONNECTIONS,
+  measured: upkeep,
+  log,
+})
 const accounting = await openBackgroundAccounting(config, {
   process: PROCESS,
   log,
@@ -73,13 +83,12 @@ const core: TasksCore = {
 // Opened for the first deployment as a rule. The next one may be far away, and accounts wait for charges and leases.
 if (await hasEarlierWork(state)) await core.paidWork()
 const parts: { readonly name: string; readonly part: TasksPart }[] = []
-const upkeep = timeStatements(state, systemClock)
 for (const { name, isCaused, open } of TASKS_PRODUCTS) {
-  const own = isCaused === true ? core : { ...core, state: upkeep.state }
+  const own = isCaused === true ? core : { ...core, state: upkeepState }
   parts.push({ name, part: await open(own, (config.products[name] ?? {}) as never) })
 }
 const tasks = Object.assign({}, ...parts.map(({ part }) => part.tasks)) as Tasks
-const runner = createTaskRunner({ state, address: config.state, tasks, log })
+const runner = createTaskRunner({ state, address, tasks, log })
 const ending = new AbortController()
 const running = Promise.all(
   [runner, ...parts.map(({ part }) => part)].map((one) => one.run?.(ending.signal)),
@@ -87,9 +96,10 @@ const running = Promise.all(
 const inside = await serveInside(config.socket, {
   '/readyz': () => ({ ready: true }),
   [BILLED_PAGE]: () => paid?.page() ?? null,
-  [UPKEEP_PAGE]: (): UpkeepWork => ({
+  [UPKEEP_PAGE]: async (): Promise<UpkeepWork> => ({
     ownNs: processCpuNs() - (paid?.ownNs() ?? 0),
-    statementMs: upkeep.statementMs,
+    // The CPU of another machine's state is in no window.
+    stateNs: 'url' in address ? 0 : await upkeep.totalNs(state),
   }),
 })
 
@@ -99,6 +109,7 @@ process.once('SIGTERM', () => {
     await inside.close()
     await paid?.close()
     await accounting.close()
+    await upkeepState[Symbol.asyncDispose]()
     await state[Symbol.asyncDispose]()
     process.exit(0)
   })

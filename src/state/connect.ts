@@ -82,7 +82,7 @@ export function connectState(
     const lost = (error: Error) => (broken = error)
     client.on('error', lost)
     try {
-      return await work(queryable(client, names))
+      return await work(queryable(client, names, options.measured))
     } catch (error) {
       if (error instanceof Error && breaks(error)) broken = error
       throw error
@@ -154,6 +154,14 @@ export type PoolOptions = {
   readonly unhurried?: boolean
   /** A statement is planned once, for any values: for frequent ones whose plan is the same for all. */
   readonly plansOnce?: boolean
+  /** Told of the statements of these connections, whose CPU in the server is measured by their name (backend-cpu.ts). */
+  readonly measured?: Measured
+}
+
+export interface Measured {
+  readonly name: string
+  /** A statement begins or ends. */
+  count(change: 1 | -1): void
 }
 
 /** The driver's pool, for a library that works on the state by itself. Lost connections are logged. */
@@ -183,9 +191,13 @@ export const configOf = (options: PoolOptions): pg.PoolConfig => ({
         idle_in_transaction_session_timeout: IDLE_TRANSACTION_MS,
       }),
   idleTimeoutMillis: 60_000,
-  application_name: 'ergon',
+  application_name: options.measured?.name ?? 'ergon',
   ...(options.plansOnce === true && { options: '-c plan_cache_mode=force_generic_plan' }),
+  ...(options.measured !== undefined && { options: WITHOUT_HELPERS }),
 })
+
+/** A statement runs in the process of its connection alone. */
+const WITHOUT_HELPERS = '-c max_parallel_workers_per_gather=0 -c max_parallel_maintenance_workers=0'
 
 const urlConfig = ({ url, tls }: { url: string; tls?: StateTls }): pg.PoolConfig => ({
   connectionString: url,
@@ -272,12 +284,17 @@ interface Lent extends Queryable {
   ): Promise<{ rows: R[]; rowCount: number; command: string }>
 }
 
-function queryable(client: pg.PoolClient, names?: Map<string, string>): Lent {
+function queryable(
+  client: pg.PoolClient,
+  names: Map<string, string> | undefined,
+  measured: Measured | undefined,
+): Lent {
   return {
     async query<R extends SqlRow>(text: string, values: readonly unknown[] = []) {
       const name = names && nameOf(names, text)
       const query = { text, values: [...values], ...(name === undefined ? {} : { name }) }
-      const result = await client.query<R>(query)
+      measured?.count(1)
+      const result = await client.query<R>(query).finally(() => measured?.count(-1))
       return { rows: result.rows, rowCount: result.rowCount ?? 0, command: result.command }
     },
   }

@@ -34,7 +34,7 @@ const rates = z
     operations: z.record(z.string(), operationRate).readonly(),
     /** A second of rest: never billed. */
     rest: rate,
-    /** 100 ms of statements of upkeep: never billed; absent in rates that were stored before. */
+    /** 100 ms of CPU of upkeep's connections: never billed; absent in rates that were stored before. */
     upkeep: rate.optional(),
   })
   .readonly()

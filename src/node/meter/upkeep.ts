@@ -20,14 +20,14 @@ export function createNodeUpkeep(): NodeUpkeep {
     take(cell, totals) {
       const known = last.get(cell)
       // A life begins with the CPU of its start, which no window of a ready cell has. Its totals are below those of the life before.
-      const before = known === undefined || totals.statementMs < known.statementMs ? totals : known
+      const before = known === undefined || totals.stateNs < known.stateNs ? totals : known
       // CPU that an account pays is known a moment later than the CPU of the process, and the total falls then. The same CPU
       // on the way up again was counted before.
       const ownNs = Math.max(before.ownNs, totals.ownNs)
       last.set(cell, { ...totals, ownNs })
       sum = addUpkeep(sum, {
         ownNs: ownNs - before.ownNs,
-        statementMs: totals.statementMs - before.statementMs,
+        stateNs: totals.stateNs - before.stateNs,
       })
     },
     next() {
