@@ -1,11 +1,11 @@
 // A KeyUpdate of TLS 1.3 (RFC 8446, section 4.6.3) has 27 bytes, and takes the server 20 µs of CPU. OpenSSL ends a connection
-// behind 32 of them, but a byte of data begins a new count; Node limits renegotiations alone. A sender has a reason for one
+// behind 32 of them, but a byte of data begins a new count. A sender has a reason for one
 // behind 2²⁴ records. OpenSSL names the new secret to keylog (draft-ietf-tls-keylogfile), the one call that tells of it.
 import type { TLSSocket } from 'node:tls'
 import { Failure } from './errors.ts'
 
 export const KEY_UPDATES_MAX = 8
-/** Node has this for renegotiations. */
+/** Node has this for handshakes of TLS 1.2. */
 const WINDOW_MS = 600_000
 const LABEL = Buffer.from('CLIENT_TRAFFIC_SECRET_N ')
 

@@ -6,6 +6,7 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { SecureContext } from 'node:tls'
 import { limitKeyUpdates } from '#base/limit-key-updates.ts'
+import { TLS_SERVER } from '#base/tls-server.ts'
 import { createServer } from '#base/node-http.ts'
 import { onceDone } from '#base/once-done.ts'
 import { limitAddresses } from '#http/address-limit.ts'
@@ -89,7 +90,7 @@ export async function listenTls(
   const { createSecureServer } = await import('node:http2')
   const server = createSecureServer({
     allowHTTP1: true,
-    minVersion: 'TLSv1.2',
+    ...TLS_SERVER,
     handshakeTimeout: HEADERS_TIMEOUT_MS,
     SNICallback: (name, done) => done(null, contextOf(name.toLowerCase())),
     ...HTTP2_OPTIONS,

@@ -2,6 +2,7 @@
 import { createHash, X509Certificate } from 'node:crypto'
 import { createSecureContext, type SecureContext } from 'node:tls'
 import type { Logger } from '#base/log.ts'
+import { TLS_SERVER } from '#base/tls-server.ts'
 import { followAgent, type AgentSocket } from '#node/agent-socket/ask-agent.ts'
 import { CERTIFICATE_PATH } from '#databases/agent-socket/awake.ts'
 import type { Pair } from '#node/certificate-pair.ts'
@@ -14,7 +15,7 @@ export type Certificate = {
 
 /** Throws what TLS says of a pair that it cannot use. */
 export function openCertificate({ cert, key }: Pair): Certificate {
-  const context = createSecureContext({ cert, key, minVersion: 'TLSv1.2' })
+  const context = createSecureContext({ cert, key, ...TLS_SERVER })
   return { context, channel: channelOf(new X509Certificate(cert)) }
 }
 

@@ -2,6 +2,7 @@
 import { createSecureContext, type SecureContext } from 'node:tls'
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
+import { TLS_SERVER } from '#base/tls-server.ts'
 import { followAgent, type AgentSocket } from '#node/agent-socket/ask-agent.ts'
 import { CERTIFICATES_PATH, type AllLine, type CertificateLine } from './served.ts'
 
@@ -20,7 +21,7 @@ export function createContexts(log: Logger): CertificateContexts {
     take({ host, pair }) {
       if (pair === null) return void contexts.delete(host)
       try {
-        contexts.set(host, createSecureContext({ ...pair, minVersion: 'TLSv1.2' }))
+        contexts.set(host, createSecureContext({ ...pair, ...TLS_SERVER }))
       } catch (error) {
         log.error('A certificate cannot be used', { host, error: messageOf(error) })
       }
