@@ -24,6 +24,8 @@ test('withoutConstants() replaces each string and number', () => {
     ['select $x$cut off', 'select ?'],
     ["select 'a\\' or 'secret", 'select ?'],
     ["select 'a''\\', secret, 'b'", 'select ?'],
+    ["select 'it\\'' as a, 'secret'", 'select ?'],
+    ["select 1 -- a\r, 'secret'", 'select ? -- a\r, ?'],
     ['select "a""b", \'c\'', 'select "a""b", ?'],
   ] as const)
     assert.equal(withoutConstants(text), shown)

@@ -4,10 +4,10 @@
 const COMMENT_BEGIN = '/*'
 /** Comments, quoted names, strings, names, parameters and numbers, by PostgreSQL's rules (chapter 4.1 of its manual). */
 const TOKENS =
-  /--[^\n]*|\/\*|"(?:[^"]|"")*(?:"|$)|[eE]'(?:[^'\\]|\\[^]|'')*(?:'|$)|'(?:[^']|'')*(?:'|$)|\$(?<tag>(?:[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)?)\$[^]*?(?:\$\k<tag>\$|$)|[A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*|\$\d+|\.?\d[\w.]*/g
+  /--[^\n\r]*|\/\*|"(?:[^"]|"")*(?:"|$)|[eE]'(?:[^'\\]|\\[^]|'')*(?:'|$)|'(?:[^']|'')*(?:'|$)|\$(?<tag>(?:[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)?)\$[^]*?(?:\$\k<tag>\$|$)|[A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*|\$\d+|\.?\d[\w.]*/g
 const IS_CONSTANT = /^(?:[eE]?'|\$(?!\d+$)|\.?\d)/
-/** The session may have taken the quote for a part of the string (standard_conforming_strings). */
-const IS_DOUBTFUL = /^'[^]*\\'$/
+/** The session may have taken a quote behind it for a part of the string (standard_conforming_strings). */
+const IS_DOUBTFUL = /^'[^]*\\/
 
 /** Constants become `?`; parameters such as $1 stay. */
 export function withoutConstants(sql: string): string {

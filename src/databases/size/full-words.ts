@@ -72,9 +72,9 @@ export const temporaryWords = ({ name, sizeBytes }: SizeLimits): FatalError => (
   hint: `Sort or join less at once, add an index, or: ${resize(name)}`,
 })
 
-/** For a session in whose transaction messages of NOTIFY wait, or which listens and does not read. */
+/** For a session in whose transaction messages of NOTIFY may wait: PostgreSQL does not tell who listens. */
 export const unreadWords: FatalError = {
   code: '53100',
   message: 'messages of NOTIFY that wait for the end of a transaction fill the database',
-  hint: 'End the transactions of a session that listens, and read its messages.',
+  hint: 'Sessions in a transaction are ended, as PostgreSQL does not tell which of them listens. Let the session that listens end its transactions and read its messages; or end the sessions of its role: ergon db role rotate <database> <role>',
 }

@@ -72,19 +72,24 @@ function keeping(
 ) {
   const cuts: Cut[] = []
   const found: (string | undefined)[] = []
+  const looks = { count: 0 }
   const ending = new AbortController()
+  const counted: StoredReader = (...where) => {
+    looks.count++
+    return (given.read ?? read)(...where)
+  }
   const kept = keepSize(
     {
       folder: server.folder,
       name: 'notes',
       log: quiet,
-      read,
       untilWritten,
       connect,
       sizeBytes: () => limits.sizeBytes,
       spaceBytes: () => limits.spaceBytes,
       slow: () => undefined,
       ...given,
+      read: counted,
       hold: () => ({ [Symbol.dispose]: () => undefined }),
       cut: (fatal, pids) => void cuts.push({ fatal, pids }),
       found: async (_, full) => void found.push(full?.message),
@@ -94,6 +99,7 @@ function keeping(
   return {
     cuts,
     found,
+    looks,
     async [Symbol.asyncDispose]() {
       ending.abort()
       await kept
@@ -183,18 +189,48 @@ test(
   },
 )
 
+test(
+  'messages that a session never reads, as each of its transactions begins with the end of another, fill no database for long',
+  { skip },
+  async (t) => {
+    const limits = { sizeBytes: (await readBytes()) + 20_000_000, spaceBytes: GB }
+    const listener = await customer(t)
+    const { rows } = await listener.query<{ pid: number }>('select pg_backend_pid() as pid')
+    await listener.query('listen c')
+    await listener.query('begin')
+    const ending = new AbortController()
+    const loop = (async () => {
+      while (!ending.signal.aborted) await listener.query('commit; begin; select pg_sleep(0.3)')
+    })().catch(() => undefined)
+    const messages =
+      "select count(pg_notify('c', lpad(n::text, 7900, 'x'))) from generate_series(1, 4000) n"
+    await (await customer(t)).query(messages)
+    await using kept = keeping(limits)
+    const isEnded = () => kept.cuts.some(({ pids }) => pids?.includes(rows[0]?.pid ?? 0))
+    await until('the listener is ended', isEnded)
+    await until('it is open', async () => !(await isReadOnly()))
+    ending.abort()
+    await loop
+  },
+)
+
 test('a full database that grows without a writer ends all of its sessions', { skip }, async () => {
-  const limits = { sizeBytes: await readBytes(), spaceBytes: GB }
-  await using kept = keeping(limits)
-  await until('it is full', isReadOnly)
-  kept.cuts.length = 0
-  // As NOTIFY with a session that never reads: files grow, and no transaction has written.
-  for (let nth = 0; nth < 200 && kept.cuts.length === 0; nth++) {
-    writeFileSync(join(grown, String(nth)), Buffer.alloc(2_000_000))
-    await pause(30)
+  for (const bytes of [8_000_000, 2_000_000]) {
+    const limits = { sizeBytes: await readBytes(), spaceBytes: GB }
+    await using kept = keeping(limits)
+    await until('it is full', isReadOnly)
+    kept.cuts.length = 0
+    // As NOTIFY with a session that never reads: files grow, and no transaction has written.
+    let nth = 0
+    for (; nth < 200 && kept.cuts.length === 0; nth++) {
+      writeFileSync(join(grown, `${bytes}-${nth}`), Buffer.alloc(bytes))
+      const before = kept.looks.count
+      await until('it is measured', () => kept.looks.count > before + 1)
+    }
+    const [{ fatal, pids } = assert.fail('no session was ended')] = kept.cuts
+    assert.deepEqual([fatal.code, pids], ['53100', undefined])
+    assert.ok(nth * bytes <= 16_000_000 + 2 * bytes, `${nth} times ${bytes} bytes`)
   }
-  const [{ fatal, pids } = assert.fail('no session was ended')] = kept.cuts
-  assert.deepEqual([fatal.code, pids], ['53100', undefined])
 })
 
 /** A session of a customer with a transaction that has written; the pid of its backend. */

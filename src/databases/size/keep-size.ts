@@ -73,16 +73,18 @@ const OVER_MAX = 1.05
 const GROWTH_MIN_BYTES = 1_048_576
 const GROWTH_PART = 0.001
 const FOUND_MS = 10_000
-/** Measurements that grow without a writer; then all sessions are ended (NOTIFY grows so). */
+/** Measurements that grow without a writer, or their bytes; then all sessions are ended (NOTIFY grows so). */
 const UNEXPLAINED_MAX = 20
+const UNEXPLAINED_MAX_BYTES = 16_000_000
 
 /** A database that is full. */
 type Full = {
   readonly why: WhyFull
   /** The least that was stored since then. */
   readonly least: number
-  /** Measurements that grew without a writer. */
+  /** Measurements that grew without a writer, and their bytes. */
   readonly unexplained: number
+  readonly unexplainedBytes: number
 }
 
 /** Works until the signal aborts. Never rejects. */
@@ -164,7 +166,12 @@ function cpuMs(): number {
   return (user + system) / 1000
 }
 
-const fullSince = (why: WhyFull, least: number): Full => ({ why, least, unexplained: 0 })
+const fullSince = (why: WhyFull, least: number): Full => ({
+  why,
+  least,
+  unexplained: 0,
+  unexplainedBytes: 0,
+})
 
 type LastMeasurement = {
   readonly tookCpuMs: number
@@ -273,8 +280,10 @@ async function whileFull(
   const grown = fullSince(full.why, stored.bytes)
   // A session that begins to make room must not be ended for pages that another one left.
   if ((await writers.end(words, pace.sinceMs)) > 0) return grown
-  if (full.unexplained >= UNEXPLAINED_MAX) deps.cut(words)
-  return { ...grown, unexplained: full.unexplained + 1 }
+  const unexplainedBytes = full.unexplainedBytes + stored.bytes - full.least
+  if (full.unexplained >= UNEXPLAINED_MAX || unexplainedBytes > UNEXPLAINED_MAX_BYTES)
+    deps.cut(words)
+  return { ...grown, unexplained: full.unexplained + 1, unexplainedBytes }
 }
 
 /** True where the database became full in an earlier life of its server. */

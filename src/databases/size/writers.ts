@@ -2,7 +2,7 @@
 import type { FatalError } from '#wire/messages.ts'
 import { sleep } from '#base/clock.ts'
 import type { State } from '#state/connect.ts'
-import { drop } from './drop.ts'
+import { createDrop } from './drop.ts'
 
 export interface Writers {
   /** Opens the connection ahead of its use, and keeps it open while this is called again. */
@@ -16,7 +16,7 @@ export interface Writers {
   endQueries(fatal: FatalError, pids: readonly number[]): Promise<void>
   /**
    * Has the server drop messages of NOTIFY that each listener has read, and long texts of queries. Ends the sessions whose
-   * transactions keep messages.
+   * transactions may keep messages.
    */
   drop(fatal: FatalError): Promise<void>
   /** For sessions and transactions from now on; a session may choose otherwise. */
@@ -59,6 +59,7 @@ export function createWriters({
   let ending: ReadonlySet<number> = new Set()
   let endedMs = 0
   let warmedMs = -WARM_MS
+  const drop = createDrop(cut, nowMs)
   const open = () => (state ??= connect())
   const terminate = (pids: readonly number[]) =>
     open()
@@ -102,7 +103,7 @@ export function createWriters({
         rows.map(({ pid }) => pid),
       )
     },
-    drop: (fatal) => drop(open(), cut, fatal),
+    drop: (fatal) => drop(open(), fatal),
     async readOnly(value) {
       await open().query(`alter system set default_transaction_read_only = ${value}`)
       await open().query('select pg_reload_conf()')
