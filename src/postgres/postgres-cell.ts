@@ -26,6 +26,8 @@ export type PostgresCellOptions = {
    * The server is ended where it does not answer within this time, and its recovery makes no step; that is 2 minutes by default.
    */
   readonly readyMaxMs?: number | undefined
+  /** Its first server: the cluster is restored, and no server has answered on it yet. */
+  readonly recovers?: boolean | undefined
 }
 
 /** The port is only a part of the socket's name: there is no TCP. */
@@ -41,6 +43,18 @@ const LOCK_WAIT_S = 10
 const START = 'rm -f -- "$1" "$2" "$2.lock" && shift 2 && exec "$@"'
 
 /**
+ * PostgreSQL removes recovery.signal and writes the history of a new timeline before the checkpoint that ends a recovery.
+ * A start behind a kill in between would go on in the log of the source, so the cluster is recovered anew from its last
+ * restartpoint. From the begin of a recovery to that checkpoint, and at no other time, pg_control has a least position to
+ * reach (ControlFileData.minRecoveryPoint: eight bytes of PostgreSQL 16). A restored cluster has no other history. The
+ * unfinished segment stays: it is not in the history of the source, and the next end writes it anew.
+ */
+const RECOVER = `data="\${1%/*}" && least=$(od -An -td8 -j136 -N8 -- "$data/global/pg_control") &&
+  { [ $least -eq 0 ] || { rm -f -- "$data"/pg_wal/*.history && : >"$data/recovery.signal"; }; } && `
+/** Else a server whose checkpointer is killed begins again by itself, without the script. */
+const RECOVERY_SETTINGS = { restart_after_crash: 'off' }
+
+/**
  * The spec of a server on a cluster. Two servers never run on one cluster: flock(1) becomes the server,
  * and every backend inherits its open lock. So the kernel holds the lock while any process of an earlier
  * life exists, in any pid namespace. A start waits 10 s for it.
@@ -48,9 +62,12 @@ const START = 'rm -f -- "$1" "$2" "$2.lock" && shift 2 && exec "$@"'
 export function postgresCell(options: PostgresCellOptions): CellSpec {
   const { install, folder, socketFolder } = options
   const data = join(folder, 'data')
-  const settings = settingsFor(options.name, socketFolder, options.settings ?? {})
+  const { recovers = false } = options
+  const own = { ...options.settings, ...(recovers && RECOVERY_SETTINGS) }
+  const settings = settingsFor(options.name, socketFolder, own)
   const lock = ['--exclusive', '--wait', String(LOCK_WAIT_S), '--no-fork', join(folder, 'lock')]
-  const start = ['-c', START, 'start', join(data, 'postmaster.pid'), join(socketFolder, SOCKET)]
+  const script = recovers ? RECOVER + START : START
+  const start = ['-c', script, 'start', join(data, 'postmaster.pid'), join(socketFolder, SOCKET)]
   const server = [join(install.binFolder, 'postgres'), '-D', data]
   return {
     name: options.name,

@@ -10,6 +10,7 @@ export type OwnCell = Pick<CellSpec, 'output' | 'ended'> & {
   readonly settings?: Readonly<Record<string, string>>
   /** Each step of a start may take so long; by default as long as that of any server. */
   readonly readyMaxMs?: number
+  readonly recovers?: true
 }
 
 const LOOK_MS = 100

@@ -301,7 +301,7 @@ async function recoverFirst(
   signal: AbortSignal,
 ): Promise<void> {
   const install = await deps.install()
-  const begin = (own: OwnCell) => startCell(deps, { install, database }, own)
+  const begin = (own: OwnCell) => startCell(deps, { install, database }, { ...own, recovers: true })
   const tell = (isRecovered: boolean) =>
     deps.state.query('update database_restores set is_recovered = $2 where database = $1', [
       database.id,
@@ -324,7 +324,7 @@ async function recoverFirst(
 async function startCell(
   deps: ServersDeps,
   { install, database }: { readonly install: PostgresInstall; readonly database: Resource },
-  { settings, readyMaxMs = SILENT_MS, ...own }: OwnCell = {},
+  { settings, recovers, readyMaxMs = SILENT_MS, ...own }: OwnCell = {},
 ): Promise<Cell> {
   const { id, account } = database
   const name = cellNameOf(id)
@@ -338,6 +338,7 @@ async function startCell(
     socketGroup: DATABASE_SOCKETS,
     payer: { kind: 'account', account },
     readyMaxMs,
+    recovers,
     settings: {
       ...DATABASE_SETTINGS,
       ...(isCounting && STATEMENT_SETTINGS),
