@@ -7,6 +7,8 @@ import { njPerDayOf } from '#ledger/budgets.ts'
 import {
   findBackedUp,
   findBackup,
+  holdBackups,
+  idOfDatabase,
   type BackedUp,
   type RestorableTimes,
 } from './backups/find-backup.ts'
@@ -22,16 +24,21 @@ export type BackupOrigin = {
   readonly energyBudget: string | undefined
 }
 
-/** Throws `database_not_found`, `backup_not_found`, and `database_not_restorable` for a time that no backup has. */
+/**
+ * The backups stay until the transaction ends; a restore that is written down by then keeps them. Throws
+ * `database_not_found`, `backup_not_found`, and `database_not_restorable` for a time that no backup has.
+ */
 export async function findOrigin(
-  state: Queryable,
+  transaction: Queryable,
   of: { readonly account: string; readonly keptMs: number },
   { database, backup, time }: NonNullable<DatabaseRequest['from']>,
 ): Promise<BackupOrigin> {
-  const source = await findBackedUp(state, { ...of, wanted: database })
+  const wanted = await idOfDatabase(transaction, { account: of.account, wanted: database })
+  await holdBackups(transaction, wanted)
+  const source = await findBackedUp(transaction, { ...of, wanted })
   if (backup === undefined) checkTime(source, time)
-  else await checkBackup(state, source, backup)
-  const njPerDay = await njPerDayOf(state, source.id)
+  else await checkBackup(transaction, source, backup)
+  const njPerDay = await njPerDayOf(transaction, source.id)
   return {
     database: source.id,
     backup: backup ?? null,

@@ -60,6 +60,14 @@ export async function idOfDatabase(
   )
 }
 
+/**
+ * Holds the backups of a database to the end of the transaction: nobody accepts a restore of them, wants a backup, or removes
+ * one meanwhile. Comes before the locks of resources and of the ledger.
+ */
+export async function holdBackups(transaction: Queryable, database: string): Promise<void> {
+  await transaction.query('select from databases where id = $1 for no key update', [database])
+}
+
 /** A database that may be deleted, with its backups. Throws database_not_found. */
 export async function findBackedUp(
   state: Queryable,

@@ -2,7 +2,7 @@
 // retention need ends with them.
 import { askedBackedUp, type BackupDeps } from '#databases/backups/asked-backed-up.ts'
 import { fault } from '#contract/errors.ts'
-import { findBackup } from '#databases/backups/find-backup.ts'
+import { findBackup, holdBackups } from '#databases/backups/find-backup.ts'
 import type { Queryable } from '#state/connect.ts'
 import { recordAct } from '#identity/audit.ts'
 import { known, type Handler } from '#http/reply.ts'
@@ -12,15 +12,17 @@ export const createBackupDelete =
   async (call) => {
     const { state, settings } = deps
     const { id: database } = await askedBackedUp(deps, call)
-    const { id, status, kind } = await findBackup(state, database, call.parameters['backup'] ?? '')
-    if (status === 'running')
-      throw fault('backup_not_deletable', `Could not delete the backup "${id}": it is being made`)
-    if (kind === 'nightly' && status === 'done')
-      throw fault(
-        'backup_not_deletable',
-        `Could not delete the backup "${id}": the times of the retention need it`,
-      )
-    const isGone = await state.transaction(async (transaction) => {
+    const reply = await state.transaction(async (transaction) => {
+      await holdBackups(transaction, database)
+      const wanted = call.parameters['backup'] ?? ''
+      const { id, status, kind } = await findBackup(transaction, database, wanted)
+      if (status === 'running')
+        throw fault('backup_not_deletable', `Could not delete the backup "${id}": it is being made`)
+      if (kind === 'nightly' && status === 'done')
+        throw fault(
+          'backup_not_deletable',
+          `Could not delete the backup "${id}": the times of the retention need it`,
+        )
       if (status === 'done') await demandUnneeded(transaction, { id, database })
       const act = { action: 'database-backup.delete', target: id, details: { database } }
       await recordAct(transaction, call, act)
@@ -28,9 +30,9 @@ export const createBackupDelete =
         'select delete_backup($1, $2) as is_gone',
         [id, settings.backupsKeptMs],
       )
-      return rows[0]?.is_gone === true
+      return { id, object: 'database.backup', deleted: rows[0]?.is_gone === true }
     })
-    return known({ id, object: 'database.backup', deleted: isGone })
+    return known(reply)
   }
 
 /** Throws backup_not_deletable while a restore that is accepted may need the backup. */
