@@ -4,19 +4,29 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Queryable, State } from '#state/connect.ts'
 import { StartFailure } from './failing-start.ts'
+import { hasCopy } from './make-cluster.ts'
 
-const OLDER = 'its files are older than its backups'
 /** Beside the files that were found older: each further start would write log, up to the end of the stored log. */
 const MARK = 'older'
 
+type Cluster = { readonly id: string; readonly folder: string }
+
 /** Throws a StartFailure for files that were found older before. */
-export function demandUnmarked(folder: string): void {
+export async function demandUnmarked(state: Queryable, { id, folder }: Cluster): Promise<void> {
   const mark = join(folder, MARK)
-  if (existsSync(mark)) throw olderFiles(readFileSync(mark, 'utf8'))
+  if (existsSync(mark)) throw olderFiles(readFileSync(mark, 'utf8'), await hasCopy(state, id))
 }
 
-const olderFiles = (log: string): StartFailure =>
-  new StartFailure(`${OLDER}; the operator of the service can restore them`, log)
+const olderFiles = (log: string, isRestorable: boolean): StartFailure =>
+  isRestorable
+    ? new StartFailure(
+        'its files are older than its backups; the operator of the service can restore them',
+        `its files are older than its backups: ${log}`,
+      )
+    : new StartFailure(
+        'its files are older than its stored log, and it has no backup: it can only be deleted',
+        `its files are older than its stored log: ${log}; there is no copy of them`,
+      )
 
 /**
  * Returns a check that throws a StartFailure for files that lack log which is stored. They are those of an older copy of
@@ -25,11 +35,7 @@ const olderFiles = (log: string): StartFailure =>
  */
 export function createNewestFiles(
   state: Queryable,
-): (server: {
-  readonly id: string
-  readonly folder: string
-  readonly connect: () => State
-}) => Promise<void> {
+): (server: Cluster & { readonly connect: () => State }) => Promise<void> {
   /** Files are changed while the node is stopped: one check for each database is enough. */
   const newest = new Set<string>()
   return async ({ id, folder, connect }) => {
@@ -45,8 +51,8 @@ export function createNewestFiles(
       [id, reached?.end, reached?.timeline],
     )
     if (rows[0] === undefined) return void newest.add(id)
-    const log = `${OLDER}: they end at ${reached?.end}, and the stored log at ${rows[0].end}: ${folder}`
+    const log = `they end at ${reached?.end}, and the stored log at ${rows[0].end}: ${folder}`
     await writeFile(join(folder, MARK), log)
-    throw olderFiles(log)
+    throw olderFiles(log, await hasCopy(state, id))
   }
 }

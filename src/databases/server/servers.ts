@@ -215,7 +215,7 @@ async function startServer(
   const watch = watchStart(folder)
   const { install, cell } = await reportingFailure(deps, database, async () => {
     if (!hasFiles(folder)) throw missingFiles(folder, await hasCopy(deps.state, database.id))
-    demandUnmarked(folder)
+    await demandUnmarked(deps.state, { id: database.id, folder })
     if (isRecovering(folder)) throw new NotWanted(`Its restore is not done: ${database.id}`)
     const programs = await deps.install()
     const own = { ended: watch.ended }
