@@ -4,6 +4,7 @@ import type { BlobRef, ByteRange, NewBlob } from '#blobs/blob.ts'
 import { blobDamaged, blobMissing, isOfBlob } from '#blobs/faults.ts'
 import { storeOf, type BlobStores } from '#blobs/stores.ts'
 import type { Queryable } from '#state/connect.ts'
+import { placedBlob } from './placed-blob.ts'
 import type { Part, PartBlob } from './types.ts'
 import type { Damages } from './damage.ts'
 import { openFrames, sealedRange } from './encryption/frames.ts'
@@ -39,7 +40,10 @@ type Deps = {
 }
 
 export function createBlobReader({ stores, finds, damages }: Deps): BlobReader {
-  const deps = { stores, ...damages.telling({ summed: (blob: PartBlob) => summed(finds, blob) }) }
+  const deps = {
+    stores,
+    ...damages.telling({ summed: (blob: PartBlob) => placedBlob(finds, blob) }),
+  }
   const readInline = createInlineReader({ damages })
 
   /** Throws the error again. The reader waits for the alarm; an unreachable state ends that wait. */
@@ -125,14 +129,3 @@ async function openPart(
 }
 
 const isSummed = (blob: PartBlob): blob is NewBlob => blob.checksum !== undefined
-
-/** The blob with its checksum, where it is now. Throws `blob_missing`. */
-async function summed(finds: Queryable, { id }: BlobRef): Promise<NewBlob> {
-  const { rows } = await finds.query<{ location: string; size: number; checksum: string }>(
-    'select location, size::float8, checksum from blobs where id = $1::text::uuid',
-    [id],
-  )
-  const [row] = rows
-  if (row === undefined) throw blobMissing(id)
-  return { id, ...row }
-}

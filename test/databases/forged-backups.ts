@@ -8,6 +8,7 @@ import { systemClock } from '#base/clock.ts'
 import { openBlobStores, type BlobSettings } from '#blobs/stores.ts'
 import { createSealedBlobs, type SealedBlob } from '#databases/backups/sealed-blobs.ts'
 import { quiet } from '#postgres/testing.ts'
+import type { Queryable, SqlRow } from '#state/connect.ts'
 import type { Ergon } from '../start-ergon.ts'
 
 const TAR_BYTES_MAX = 256 * 1_048_576
@@ -18,7 +19,13 @@ export async function openForge(ergon: Ergon, settings: BlobSettings) {
   const secrets = readFileSync(join(ergon.dataFolder, 'secrets.json'), 'utf8')
   const { state: secret } = JSON.parse(secrets) as { state: string }
   const stores = await openBlobStores(settings, { log: quiet, clock: systemClock })
-  const blobs = createSealedBlobs({ stores, secret })
+  const state: Queryable = {
+    async query<R extends SqlRow>(text: string, values: readonly unknown[] = []) {
+      const rows = await ergon.sql<R>(text, values)
+      return { rows, rowCount: rows.length }
+    },
+  }
+  const blobs = createSealedBlobs({ state, stores, secret })
   const { signal } = new AbortController()
   const put = async (bytes: Buffer) => {
     const { blob, size, key } = await blobs.put(one(bytes), signal)

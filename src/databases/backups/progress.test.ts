@@ -38,12 +38,15 @@ async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes
 }
 
-async function openBlobs(t: TestContext): Promise<{ blobs: SealedBlobs; folder: string }> {
+async function openBlobs(
+  t: TestContext,
+  state: State,
+): Promise<{ blobs: SealedBlobs; folder: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'ergon-progress-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const settings = { folder, target: FS_LOCATION, locations: [FS_LOCATION], s3: {} }
   const stores = await openBlobStores(settings, { log: quiet, clock: systemClock })
-  return { blobs: createSealedBlobs({ stores, secret: 'of the data folder' }), folder }
+  return { blobs: createSealedBlobs({ state, stores, secret: 'of the data folder' }), folder }
 }
 
 /** A database with a copy, and a new one that is restored from it. Returns the ids. */
@@ -86,7 +89,7 @@ test(
     await using url = await openTestUrl()
     await using state = await openLedgerState(url.of, 2)
     await addTestAccount(state, { id: ACCOUNT, env: 'test', lowWater: 0n })
-    const { blobs, folder } = await openBlobs(t)
+    const { blobs, folder } = await openBlobs(t, state)
     const copy = archiveIn(folder)
     const job = await wantedRestore(state, { blobs, copy })
     const goOn = Promise.withResolvers<void>()
@@ -136,7 +139,7 @@ test(
     await using url = await openTestUrl()
     await using state = await openLedgerState(url.of, 2)
     await addTestAccount(state, { id: ACCOUNT, env: 'test', lowWater: 0n })
-    const { blobs, folder } = await openBlobs(t)
+    const { blobs, folder } = await openBlobs(t, state)
     const job = await wantedRestore(state, { blobs, copy: archiveIn(folder) })
     const deps = {
       state,
@@ -164,7 +167,7 @@ test(
     await using url = await openTestUrl()
     await using state = await openLedgerState(url.of, 2)
     await addTestAccount(state, { id: ACCOUNT, env: 'test', lowWater: 0n })
-    const { blobs, folder } = await openBlobs(t)
+    const { blobs, folder } = await openBlobs(t, state)
     const job = await wantedRestore(state, { blobs, copy: archiveIn(folder) })
     let wereFiles = false
     const deleting: Pick<State, 'query'> = {
@@ -196,7 +199,7 @@ test(
     await using url = await openTestUrl()
     await using state = await openLedgerState(url.of, 2)
     await addTestAccount(state, { id: ACCOUNT, env: 'test', lowWater: 0n })
-    const { blobs, folder } = await openBlobs(t)
+    const { blobs, folder } = await openBlobs(t, state)
     const job = await wantedRestore(state, { blobs, copy: archiveIn(folder) })
     let nowMs = 0
     const silent: Pick<SealedBlobs, 'get'> = {

@@ -2,11 +2,14 @@
 // secret of the data folder wraps. All of it in bounded memory.
 import { pipeline, Readable } from 'node:stream'
 import { createZstdCompress, createZstdDecompress } from 'node:zlib'
+import { ErgonError } from '#base/errors.ts'
 import type { NewBlob } from '#blobs/blob.ts'
 import { storeOf, type OpenBlobStores } from '#blobs/stores.ts'
+import { placedBlob } from '#objects/placed-blob.ts'
 import { openFrames, sealedSize, sealFrames } from '#objects/encryption/frames.ts'
 import { createVault } from '#objects/encryption/vault.ts'
 import type { Json } from '#objects/types.ts'
+import type { Queryable } from '#state/connect.ts'
 
 export type SealedBlob = {
   readonly blob: NewBlob
@@ -35,11 +38,12 @@ const BLOB_BYTES_MAX = 1024 ** 3
 const ENCRYPTION = { kind: 'SSE-S3' } as const
 
 export function createSealedBlobs(deps: {
+  readonly state: Queryable
   readonly stores: OpenBlobStores
   /** The secret that all keys are derived from. */
   readonly secret: string
 }): SealedBlobs {
-  const { stores } = deps
+  const { state, stores } = deps
   const vault = createVault({ secret: deps.secret, keyIds: [], versionOf: () => 1 })
   return {
     async put(bytes, signal, heard) {
@@ -64,14 +68,21 @@ export function createSealedBlobs(deps: {
     },
     async *get({ blob, size, key }, signal) {
       const secret = vault.open(ENCRYPTION, key, undefined)
-      const store = storeOf(stores.byLocation, blob)
       const whole = { range: { first: 0, last: size - 1 }, size, blobId: blob.id }
-      const sealed = (await store.get(blob, {
-        signal,
-        range: { first: 0, last: sealedSize(size) - 1 },
+      const range = { first: 0, last: sealedSize(size) - 1 }
+      const open = (at: NewBlob) => storeOf(stores.byLocation, at).get(at, { signal, range })
+      const sealed = (await open(blob).catch(async (error: unknown) => {
+        if (!isMissing(error)) throw error
+        // A restore may read longer than the old copy of a blob stays that was moved to another store.
+        const now = await placedBlob(state, blob)
+        if (now.location === blob.location) throw error
+        return await open(now)
       })) as AsyncIterable<Buffer>
       const opened = Readable.from(openFrames(secret, sealed, whole))
       yield* opened.compose(createZstdDecompress()) as AsyncIterable<Buffer>
     },
   }
 }
+
+const isMissing = (error: unknown): boolean =>
+  error instanceof ErgonError && error.code === 'blob_missing'

@@ -35,7 +35,7 @@ endOnFault(log)
 giveWay()
 const state = connectState({ address: config.state, connections: CONNECTIONS, log })
 const stores = await openBlobStores(config.blobs, { log, clock: systemClock })
-const blobs = createSealedBlobs({ stores, secret: config.secret })
+const blobs = createSealedBlobs({ state, stores, secret: config.secret })
 const ending = new AbortController()
 let page: JobPage = {}
 const inside = await serveInside(config.socket, {
