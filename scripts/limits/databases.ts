@@ -1,5 +1,6 @@
 // Limits: databases.
 import * as databases from '#contract/databases/databases.ts'
+import { MANUAL_BACKUPS_MAX } from '#contract/databases/databases-max.ts'
 import { SESSIONS_MAX } from '#databases/agent-socket/session-shares.ts'
 import * as logins from '#databases/proxy/login-limits.ts'
 import { STRANGERS_MAX } from '#databases/proxy/strangers.ts'
@@ -16,6 +17,7 @@ export const DATABASES: LimitSection = {
   limits: [
     ['sessions of a database', count(SESSIONS_MAX), sqlState('53300')],
     ['files of a database', count(FILES_MAX), sqlState('53100')],
+    ['backups by hand of a database', count(MANUAL_BACKUPS_MAX), code('too_many_backups')],
     ['rows of a query by the API', count(databases.QUERY_ROWS_MAX), code('invalid_request')],
     ['time of a query by the API', seconds(databases.QUERY_MS_MAX), code('database_query_failed')],
     ['bytes of 50 rows of such a query', bytes(SAID_BYTES_MAX), code('database_result_too_large')],

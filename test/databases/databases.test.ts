@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import type pg from 'pg'
-import { DATABASES_MAX } from '#contract/databases/databases-max.ts'
+import { DATABASES_MAX, MANUAL_BACKUPS_MAX } from '#contract/databases/databases-max.ts'
 import { intervalList, type AwakeInterval } from '#contract/resources/intervals.ts'
 import { bookFaults } from '../books.ts'
 import { EMBEDDING } from '../settings.ts'
@@ -103,6 +103,14 @@ test('the API refuses by code, and another account sees nothing', async () => {
   )
   assert.deepEqual(await api('/v1/databases', { name: 'more' }), [409, 'too_many_databases'])
   await ergon.sql("delete from resources where name like 'many-%'")
+  await ergon.sql(
+    `insert into database_backups (id, database, kind, status, created_at)
+     select 'many_' || n, $1, 'manual', 'failed', now() from generate_series(1, $2::int) n`,
+    [idOf(), MANUAL_BACKUPS_MAX],
+  )
+  const backUp = () => api('/v1/databases/notes/backups', {})
+  assert.deepEqual(await backUp(), [409, 'too_many_backups'])
+  await ergon.sql("delete from database_backups where id like 'many_%'")
   const change = (body: object) => api('/v1/databases/notes', body, 'PATCH')
   const settle = (actual: string) =>
     ergon.sql("update resources set actual = $1 where name = 'notes'", [actual])

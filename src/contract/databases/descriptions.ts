@@ -111,7 +111,13 @@ export const DATABASES_DESCRIPTIONS: Descriptions<typeof DATABASES> = {
     summary: 'Take a backup now, which is kept until it is deleted',
     request: databases.backupRequest,
     replies: { 201: { help: 'The backup, on its way', media: json(databases.backupReply) } },
-    refusals: ['database_not_found', 'database_not_ready', 'database_suspended', 'databases_off'],
+    refusals: [
+      'database_not_found',
+      'database_not_ready',
+      'database_suspended',
+      'too_many_backups',
+      'databases_off',
+    ],
   },
   'database-backup.list': {
     summary: 'The backups of a database, the newest first; by id also those of a deleted one',

@@ -23,6 +23,10 @@ export const DATABASES_ERRORS = {
     409,
     'A backup by hand can be deleted once it is done; nightly ones end with the retention by themselves.',
   ),
+  too_many_backups: caller(
+    409,
+    'Delete a backup by hand that is not needed any more: `ergon db backup delete`.',
+  ),
   backup_not_found: caller(404, 'Check the id: `ergon db backup list`.', 'not_found_error'),
   databases_off: service(
     503,

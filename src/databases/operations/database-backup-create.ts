@@ -5,6 +5,8 @@ import type { BackupRequest } from '#contract/databases/databases.ts'
 import { fault } from '#contract/errors.ts'
 import { findBackup } from '#databases/backups/find-backup.ts'
 import { recordAct } from '#identity/audit.ts'
+import { MANUAL_BACKUPS_MAX } from '#contract/databases/databases-max.ts'
+import type { Queryable } from '#state/connect.ts'
 import { once } from '#http/once.ts'
 import { known, type Handler } from '#http/reply.ts'
 
@@ -32,6 +34,7 @@ export const createBackupCreate =
         const asked = rows[0]?.id
         if (typeof asked !== 'string')
           throw fault('database_not_found', `Could not back up "${name}": it is deleted`)
+        await demandFew(transaction, { id, name })
         const backup = await findBackup(transaction, id, asked)
         const details = { database: id }
         const act = { action: 'database-backup.create', target: backup.id, details }
@@ -41,3 +44,19 @@ export const createBackupCreate =
     })
     return known(made, 201)
   }
+
+/** Throws too_many_backups. want_backup() holds the row of the database, so two calls do not count at once. */
+async function demandFew(
+  transaction: Queryable,
+  { id, name }: { readonly id: string; readonly name: string },
+): Promise<void> {
+  const { rows } = await transaction.query<{ count: number }>(
+    "select count(*)::int from database_backups where database = $1 and kind = 'manual'",
+    [id],
+  )
+  if ((rows[0]?.count ?? 0) > MANUAL_BACKUPS_MAX)
+    throw fault(
+      'too_many_backups',
+      `Could not back up "${name}": a database has at most ${MANUAL_BACKUPS_MAX} backups by hand`,
+    )
+}
