@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
+import { CHANGE_UNDER_WAY } from '#contract/resources/passing-reasons.ts'
 import { AT, backup, fakeService, outcomeOf, PROGRAM } from './fake-service.fixture.ts'
 
 const asleep = { from: AT, to: AT, woken_by: 'a connection', role: 'notes', slept_by: 'idle' }
@@ -66,6 +67,9 @@ const POLLS = {
     { name: 'again', reason: TRIED, status: 'restoring', restore: restoring('copy', 0) },
     { name: 'again', reason: null, status: 'deployed', restore: null },
   ),
+  '/v1/databases/switched': [CHANGE_UNDER_WAY, null].map((reason) =>
+    JSON.stringify({ ...(JSON.parse(shown) as object), status: 'suspended', reason }),
+  ),
   '/v1/databases/notes': polled(
     upgraded('0.6.0', true, AT),
     upgraded('0.6.0', true, null),
@@ -115,6 +119,7 @@ const ANSWERS = {
   }),
   'POST /v1/databases/notes/backups': '{"id":"bkp_1"}',
   '/v1/databases/notes/url': '{"url":"postgresql://notes:secret@127.0.0.1:1/notes"}',
+  'PATCH /v1/databases/switched': shown,
   'PATCH /v1/databases/notes': JSON.stringify(upgraded('0.6.0', true, AT)),
   'POST /v1/databases': '{"name":"notes-two"}',
 }
@@ -144,6 +149,18 @@ suite('commands of databases at a service', () => {
     assert.equal(await toldOf('cut'), `cut is deleted. ${without} ${cut}`)
     for (const name of ['cut-early', 'ends-alone'])
       assert.equal(await toldOf(name), `${name} is deleted. ${without} --backup bkp_2 --as ${name}`)
+  })
+
+  test('db suspend waits until no change is under way', async () => {
+    const { code, out, told } = await ergon('db', 'suspend', 'switched')
+    assert.equal(code, 0, told)
+    assert.match(out, /status +suspended\n/)
+  })
+
+  test('db delete of a deleted database asks nothing, and prints the command again', async () => {
+    const { code, told } = await ergon('db', 'delete', 'whole')
+    assert.equal(code, 0, told)
+    assert.match(told, /whole is deleted\. Until .*: ergon db restore db_1 --as whole/)
   })
 
   test('db show has the times that a database can be restored to, also with --json', async () => {

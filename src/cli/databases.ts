@@ -57,7 +57,7 @@ const WAIT_MS = 120_000
 const LOOK_MS = 200
 
 /**
- * Waits until the database has a status, and no upgrade waits; `seen` gets the database of each poll. Throws a
+ * Waits until the database has a status, and no change waits; `seen` gets the database of each poll. Throws a
  * CommandError where it fails or takes too long.
  */
 export const waitForStatus = (
@@ -71,7 +71,8 @@ export const waitForStatus = (
     for (;;) {
       const database = await getDatabase(options, name)
       seen(database)
-      if (database.status === wanted && !database.upgrading) return database
+      const isChanging = database.upgrading || database.reason === CHANGE_UNDER_WAY
+      if (database.status === wanted && !isChanging) return database
       const error =
         whyNot(database, wanted) ??
         (performance.now() > lastMs ? stillWaiting(database, wanted) : undefined)

@@ -82,8 +82,9 @@ export const DATABASES_DESCRIPTIONS: Descriptions<typeof DATABASES> = {
     refusals: ['database_not_found'],
   },
   'database.delete': {
-    summary: 'Delete a database; it can be restored from its backups for some days',
-    replies: ok('It is being deleted', json(databases.databaseDeleted)),
+    summary:
+      'Delete a database; it can be restored from its backups for some days. A repetition changes nothing',
+    replies: ok('It is being deleted, or was before', json(databases.databaseDeleted)),
     refusals: ['database_not_found'],
   },
   'database-role.list': {

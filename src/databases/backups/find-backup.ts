@@ -18,6 +18,8 @@ export type BackedUp = {
   readonly restorable_from: Date | null
   /** The times that can be restored. */
   readonly restorable: readonly RestorableTimes[]
+  /** Of a deleted database: when its files were gone. */
+  readonly removed_at: Date | null
   /** Since when rows may be missing, of a deleted database. */
   readonly log_lost_from: Date | null
 }
@@ -76,6 +78,7 @@ export async function findBackedUp(
   const id = await idOfDatabase(state, asked)
   const { rows } = await state.query<BackedUp & { readonly restorable: readonly TextTimes[] }>(
     `select n.id, n.name, d.size_bytes::text, n.wanted, n.actual, d.backup_bytes::text, log_lost_from(n.id),
+       case n.actual when 'deleted' then n.changed_at end as removed_at,
        (first_backup(n.id, $2)).ended_at as restorable_from, restorable_json(n.id, $2) as restorable
      from resources n join databases d using (id) where n.id = $1`,
     [id, keptMs],

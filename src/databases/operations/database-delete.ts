@@ -1,31 +1,29 @@
 // DELETE /v1/databases/{id or name}: nobody can connect any more; the agent's reconciler removes the files. The backups
-// and the log stay for some days.
+// and the log stay for some days. A repetition changes nothing, and has the same answer while the backups are there.
 import { findBackedUp } from '#databases/backups/find-backup.ts'
-import { SHOWN_DATABASES } from '#databases/find-database.ts'
 import type { GatewaySettings } from '#databases/settings.ts'
-import type { Handler } from '#http/reply.ts'
-import { askedResource } from '#http/resource-operations.ts'
+import { known, type Handler } from '#http/reply.ts'
+import { callerOf } from '#identity/principal.ts'
 import { deleteResource } from '#resources/delete-resource.ts'
 import type { State } from '#state/connect.ts'
 
 export const createDatabaseDelete =
   ({ state, settings }: { readonly state: State; readonly settings: GatewaySettings }): Handler =>
   async (call) => {
-    const { id, account } = await askedResource(SHOWN_DATABASES, state, call)
-    const { restorable_from: from } = await findBackedUp(state, {
-      account,
-      wanted: id,
-      keptMs: settings.backupsKeptMs,
-    })
-    await state.transaction((transaction) =>
-      deleteResource(transaction, call, { kind: 'database', id }),
-    )
-    const until = new Date(Date.now() + settings.backupsKeptMs).toISOString()
-    const reply = {
+    const { account } = callerOf(call)
+    const wanted = call.parameters['database'] ?? ''
+    const { backupsKeptMs: keptMs } = settings
+    const found = await findBackedUp(state, { account, wanted, keptMs })
+    const { id, restorable_from: from, removed_at: removedAt } = found
+    if (found.wanted !== 'deleted')
+      await state.transaction((transaction) =>
+        deleteResource(transaction, call, { kind: 'database', id }),
+      )
+    const untilMs = (removedAt?.getTime() ?? Date.now()) + keptMs
+    return known({
       id,
       object: 'database',
       deleted: true,
-      restorable_until: from === null ? null : until,
-    }
-    return { kind: 'known', status: 200, body: () => reply }
+      restorable_until: from === null ? null : new Date(untilMs).toISOString(),
+    })
   }

@@ -47,13 +47,14 @@ export async function updateDatabase(
     await transaction.query("select want_resource($1, 'deployed')", [id])
   }
   if (suspended !== undefined)
-    await transaction.query('select want_resource($1, $2)', [
-      id,
-      suspended ? 'suspended' : 'deployed',
-    ])
+    await transaction.query(SWITCH, [id, suspended ? 'suspended' : 'deployed'])
   // Last: a budget locks the head of the ledger, and others may wait for the lock of the resource.
   await setEnergyBudget(transaction, { id, account, budget, operations: LIMITED })
 }
+
+/** A wish that the database has already is no change, unless the wish has failed: then it is tried at once. */
+const SWITCH = `select want_resource(id, $2) from resources
+  where id = $1 and (desired <> $2 or reason is not null or (actual = 'crash_loop' and $2 = 'deployed'))`
 
 /** States that can be suspended and resumed. */
 const SWITCHED: ReadonlySet<string> = new Set(['deployed', 'crash_loop', 'suspended'])

@@ -1,27 +1,38 @@
 // ergon db delete.
 import type { CommandCall } from '#cli/call.ts'
-import { apiDelete, apiGet, replyOf } from '#cli/client.ts'
+import { apiDelete, apiGet, ApiRefusal, replyOf } from '#cli/client.ts'
 import { confirmDeletion, isConfirmed } from '#cli/confirm-deletion.ts'
 import { backupsPath, databasePath, getDatabase } from '#cli/databases.ts'
 import { printJson, tell } from '#cli/output.ts'
+import type { GlobalOptions } from '#cli/profile.ts'
 import type { ReplyOf } from '#contract/reply-of.ts'
 import type { backupList, databaseDeleted } from '#contract/databases/databases.ts'
 
+const NOT_FOUND = 404
+
 export async function run({ options, words: [name = ''] }: CommandCall): Promise<void> {
-  if (!isConfirmed(options)) {
-    await getDatabase(options, name)
-    const { data } = replyOf<typeof backupList>(await apiGet(options, backupsPath(name)))
-    const rest = data.some(({ status }) => status === 'done')
+  const backups = replyOf<typeof backupList>(await apiGet(options, backupsPath(name)))
+  if (!isConfirmed(options) && (await isThere(options, name))) {
+    const rest = backups.data.some(({ status }) => status === 'done')
       ? 'its backups stay for some days'
       : 'it has no backup, so nothing can be restored'
     const loss = `The database ${name} would be deleted with all its data; ${rest}`
     await confirmDeletion(options, { name, loss, command: `ergon db delete ${name}` })
   }
-  const backups = replyOf<typeof backupList>(await apiGet(options, backupsPath(name)))
   const deleted = replyOf<typeof databaseDeleted>(await apiDelete(options, databasePath(name)))
   if (options.json) printJson(deleted)
   else tell(`${name} is deleted. ${afterwards(deleted, name, backups)}`)
 }
+
+/** False for a database that is deleted already: there is nothing to confirm. */
+const isThere = (options: GlobalOptions, name: string): Promise<boolean> =>
+  getDatabase(options, name).then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof ApiRefusal && error.status === NOT_FOUND) return false
+      throw error
+    },
+  )
 
 type Backups = ReplyOf<typeof backupList>
 
