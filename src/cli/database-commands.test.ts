@@ -157,6 +157,17 @@ suite('commands of databases at a service', () => {
     assert.match(out, /status +suspended\n/)
   })
 
+  test('a command that waits for a database says that it was deleted meanwhile', async () => {
+    for (const words of [
+      ['create', 'absent'],
+      ['clone', 'notes', 'absent'],
+    ]) {
+      const { code, told } = await ergon('db', ...words)
+      assert.equal(code, 1)
+      assert.match(told, /error: absent was deleted meanwhile\n +try: ergon db list/)
+    }
+  })
+
   test('db delete of a deleted database asks nothing, and prints the command again', async () => {
     const { code, told } = await ergon('db', 'delete', 'whole')
     assert.equal(code, 0, told)
@@ -243,14 +254,16 @@ suite('commands of databases at a service', () => {
     assert.equal((JSON.parse(out) as { upgrading: boolean }).upgrading, false)
   })
 
+  /** Places a program of PostgreSQL. */
+  const tool = (name: string, lines: string) =>
+    writeFileSync(
+      join(folder, name),
+      `#!/bin/sh\n[ "$1" = --version ] && exec echo "${name} (PostgreSQL) 16.4"\n${lines}\n`,
+      { mode: 0o755 },
+    )
+
   /** Programs of PostgreSQL that write, or read, some bytes and then take a while. */
   function placeTools(): Readonly<Record<string, string>> {
-    const tool = (name: string, lines: string) =>
-      writeFileSync(
-        join(folder, name),
-        `#!/bin/sh\n[ "$1" = --version ] && exec echo "${name} (PostgreSQL) 16.4"\n${lines}\n`,
-        { mode: 0o755 },
-      )
     tool(
       'pg_dump',
       'for last; do :; done\n[ -d "${last%/*}" ] && exec > "$last"\nprintf 12345\nsleep 1',
@@ -283,6 +296,21 @@ suite('commands of databases at a service', () => {
     assert.equal(code, 0, told)
     const line = '{"progress":{"what":"import into notes","done_bytes":5,"total_bytes":null}}'
     assert.ok(told.split('\n').includes(line), told)
+  })
+
+  test('db import ends with the words of the database that refuses a large dump of another one', async () => {
+    const tools = placeTools()
+    tool('pg_dump', 'exec head -c 4000000 /dev/zero')
+    tool('psql', 'head -c 1000 > /dev/null\necho "the table is there" >&2\nexit 3')
+    const { code, told } = await runIn(
+      tools,
+      'db',
+      'import',
+      'notes',
+      'postgresql://me@127.0.0.1:1/old',
+    )
+    assert.equal(code, 1, told)
+    assert.match(told, /the table is there\n+error: psql ended with status 3\n/)
   })
 
   for (const [kind, content, bytes] of [

@@ -1,7 +1,7 @@
 // Functions that the commands of databases share.
 import { sleep } from '#base/clock.ts'
 import { CHANGE_UNDER_WAY, isUnpaidReason } from '#contract/resources/passing-reasons.ts'
-import { apiGet, apiPatch, replyOf } from './client.ts'
+import { apiGet, apiPatch, ApiRefusal, replyOf } from './client.ts'
 import { interruptible } from './interruptible.ts'
 import { CommandError, EXIT, printLabelled, type LabelledText } from './output.ts'
 import type { GlobalOptions } from './profile.ts'
@@ -21,6 +21,14 @@ export const databasePath = (name: string): string => `/v1/databases/${encodeURI
 
 export const getDatabase = async (options: GlobalOptions, name: string): Promise<Database> =>
   replyOf<typeof databaseReply>(await apiGet(options, databasePath(name)))
+
+/** The same for a command that waits for the database. Throws a CommandError where the database was deleted meanwhile. */
+export const getAwaited = (options: GlobalOptions, name: string): Promise<Database> =>
+  getDatabase(options, name).catch((error: unknown) => {
+    if (error instanceof ApiRefusal && error.status === NOT_FOUND)
+      throw new CommandError(`${name} was deleted meanwhile`, EXIT.failed, 'ergon db list')
+    throw error
+  })
 
 export type DatabaseAddress = ReplyOf<typeof databaseUrl>
 
@@ -53,6 +61,8 @@ export const changeDatabase = async (
 ): Promise<Database> =>
   replyOf<typeof databaseReply>(await apiPatch(options, databasePath(name), change))
 
+/** The status of a name that is not there. */
+export const NOT_FOUND = 404
 const WAIT_MS = 120_000
 const LOOK_MS = 200
 
@@ -69,7 +79,7 @@ export const waitForStatus = (
   interruptible(`The service goes on: ergon db show ${name}`, async () => {
     const lastMs = performance.now() + WAIT_MS
     for (;;) {
-      const database = await getDatabase(options, name)
+      const database = await getAwaited(options, name)
       seen(database)
       const isChanging = database.upgrading || database.reason === CHANGE_UNDER_WAY
       if (database.status === wanted && !isChanging) return database

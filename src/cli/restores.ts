@@ -5,7 +5,7 @@ import { apiDelete, apiGet, apiPost, replyOf } from './client.ts'
 import {
   backupsPath,
   databasePath,
-  getDatabase,
+  getAwaited,
   RESTORE_STEPS,
   type Backup,
   type Database,
@@ -78,7 +78,7 @@ export async function makeFrom(
       const tellStepOnce = createTeller(options, bar, what)
       const tellReason = createTeller(options, bar, what)
       for (;;) {
-        const found = await getDatabase(options, name)
+        const found = await getAwaited(options, name)
         if (found.status === 'deployed') return found
         if (found.status === 'failed') return await giveUp(options, found, made.from.database)
         const { step = 'copy', done_bytes: done = 0, total_bytes: total } = found.restore ?? {}

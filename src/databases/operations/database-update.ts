@@ -60,11 +60,12 @@ const SWITCH = `select want_resource(id, $2) from resources
 const SWITCHED: ReadonlySet<string> = new Set(['deployed', 'crash_loop', 'suspended'])
 
 function assertPossible(
-  { name, actual, stored_bytes: stored }: DatabaseRow,
+  { name, actual, stored_bytes: stored, size_bytes: had }: DatabaseRow,
   { size, suspended, upgrade }: DatabaseChange,
 ): void {
   const bytes = size === undefined ? undefined : bytesOfSize(size, DATABASE_SIZES)
-  if (bytes !== undefined && bytes < Number(stored))
+  // A full database stores more than its size.
+  if (bytes !== undefined && bytes < Number(stored) && bytes !== Number(had))
     throw fault('invalid_request', `Could not accept size: "${name}" stores ${stored} bytes`, {
       param: 'size',
     })

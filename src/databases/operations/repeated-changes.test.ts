@@ -148,3 +148,15 @@ test(
     assert.equal(acts.rowCount, 1)
   },
 )
+
+test('a full database is given the size that it has', { skip }, async () => {
+  const id = await newDatabase('full')
+  await state.query(
+    'update databases set size_bytes = 256000000, stored_bytes = 260000000 where id = $1',
+    [id],
+  )
+  const resize = (size: string) =>
+    answerOf(createDatabaseUpdate({ state, settings: SETTINGS }), id, { size })
+  await resize('256MB')
+  await assert.rejects(resize('257MB'), { code: 'invalid_request' })
+})

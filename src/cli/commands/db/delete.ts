@@ -2,13 +2,11 @@
 import type { CommandCall } from '#cli/call.ts'
 import { apiDelete, apiGet, ApiRefusal, replyOf } from '#cli/client.ts'
 import { confirmDeletion, isConfirmed } from '#cli/confirm-deletion.ts'
-import { backupsPath, databasePath, getDatabase } from '#cli/databases.ts'
+import { backupsPath, databasePath, getDatabase, NOT_FOUND } from '#cli/databases.ts'
 import { printJson, tell } from '#cli/output.ts'
 import type { GlobalOptions } from '#cli/profile.ts'
 import type { ReplyOf } from '#contract/reply-of.ts'
 import type { backupList, databaseDeleted } from '#contract/databases/databases.ts'
-
-const NOT_FOUND = 404
 
 export async function run({ options, words: [name = ''] }: CommandCall): Promise<void> {
   const backups = replyOf<typeof backupList>(await apiGet(options, backupsPath(name)))

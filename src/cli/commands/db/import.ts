@@ -100,7 +100,16 @@ async function pull(
   const psql = startTool(tools[1], PSQL, ['pipe', 'inherit', 'inherit'])
   const [from, into] = [dump.process.stdout, psql.process.stdin]
   if (from === null || into === null) return
-  into.on('error', () => dump.process.kill())
+  const written = demandDone(psql)
+  written.catch(() => undefined)
+  let isRefused = false
+  into.on('error', () => {
+    isRefused = true
+    // SIGTERM is worth a line of pg_dump, which hides why psql has ended.
+    dump.process.kill('SIGKILL')
+    // Unread bytes would keep the dump from its end.
+    from.destroy()
+  })
   from.on('data', (bytes: Buffer) => {
     moved(bytes.length)
     if (into.write(bytes)) return
@@ -109,9 +118,10 @@ async function pull(
   })
   // psql commits at the end of its input: it hears of the end only where the dump is whole.
   await demandDone(dump).catch((error: unknown) => {
+    if (isRefused) return
     psql.process.kill('SIGKILL')
     throw error
   })
   into.end()
-  await demandDone(psql)
+  await written
 }
