@@ -39,9 +39,7 @@ export async function updateDatabase(
       id,
       bytesOfSize(size, DATABASE_SIZES),
     ])
-  // A database that waited for energy before its first start does not wait for its next try.
-  if (budget !== undefined && !SWITCHED.has(database.actual))
-    await transaction.query("select want_resource($1, 'deployed')", [id])
+  if (budget !== undefined) await transaction.query(START, [id])
   if (upgrade === true) {
     await transaction.query('update databases set wants_upgrade = true where id = $1', [id])
     await transaction.query("select want_resource($1, 'deployed')", [id])
@@ -51,6 +49,10 @@ export async function updateDatabase(
   // Last: a budget locks the head of the ledger, and others may wait for the lock of the resource.
   await setEnergyBudget(transaction, { id, account, budget, operations: LIMITED })
 }
+
+/** A database that waited for energy, before its first start or at its resume, does not wait for its next try. */
+const START = `select want_resource(id, desired) from resources where id = $1 and desired = 'deployed'
+  and (actual in ('pending', 'deploying', 'failed') or (actual = 'suspended' and reason is not null))`
 
 /** A wish that the database has already is no change, unless the wish has failed: then it is tried at once. */
 const SWITCH = `select want_resource(id, $2) from resources

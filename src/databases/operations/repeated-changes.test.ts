@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test'
 import { addTestAccount, addTestMember, openLedgerState } from '#ledger/test-state.fixture.ts'
 import { openTestUrl, whyNoState, type TestUrl } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
+import type { DatabaseChange } from '#contract/databases/databases.ts'
 import type { Handler } from '#http/reply.ts'
 import { createDatabaseDelete } from './database-delete.ts'
 import { createDatabaseUpdate } from './database-update.ts'
@@ -52,8 +53,10 @@ async function answerOf<Body>(handle: Handler<Body>, database: string, body: Bod
   return reply.body({} as never) as Shown
 }
 
-const change = (database: string, suspended: boolean) =>
-  answerOf(createDatabaseUpdate({ state, settings: SETTINGS }), database, { suspended })
+const update = (database: string, body: DatabaseChange) =>
+  answerOf(createDatabaseUpdate({ state, settings: SETTINGS }), database, body)
+
+const change = (database: string, suspended: boolean) => update(database, { suspended })
 
 const remove = (database: string) =>
   answerOf(createDatabaseDelete({ state, settings: SETTINGS }), database, undefined)
@@ -155,8 +158,18 @@ test('a full database is given the size that it has', { skip }, async () => {
     'update databases set size_bytes = 256000000, stored_bytes = 260000000 where id = $1',
     [id],
   )
-  const resize = (size: string) =>
-    answerOf(createDatabaseUpdate({ state, settings: SETTINGS }), id, { size })
-  await resize('256MB')
-  await assert.rejects(resize('257MB'), { code: 'invalid_request' })
+  await update(id, { size: '256MB' })
+  await assert.rejects(update(id, { size: '257MB' }), { code: 'invalid_request' })
+})
+
+test('a resume that could not be paid is tried at once with another budget', { skip }, async () => {
+  const id = await newDatabase('unpaid')
+  await change(id, true)
+  await reach(id, 'suspended')
+  await update(id, { energy_budget: '10 J/day' })
+  assert.ok(!(await isUnsettled(id)), 'it is wanted suspended')
+  await change(id, false)
+  await reach(id, 'failed', 'Could not go on: the energy budget is used up')
+  const { reason } = await update(id, { energy_budget: null })
+  assert.equal(reason, 'a change is under way')
 })
