@@ -6,7 +6,7 @@ import type { ResourceLine } from '#resources/keep-logs.ts'
 import type { Resource } from '#resources/resource.ts'
 import type { Trials } from '#resources/trials.ts'
 import type { Queryable } from '#state/connect.ts'
-import { alone } from './alone.ts'
+import { aloneOnceReady } from './alone.ts'
 import type { Crashes } from './crashes.ts'
 import type { RunningWorkload, WorkloadDriver } from './driver.ts'
 import type { KeptInstances } from './keep-running.ts'
@@ -16,6 +16,7 @@ import { endForgottenVersions } from './older-versions.ts'
 import { mountedVolumes, readWorkloadVersion, type WorkloadVersion } from './read-version.ts'
 import { pulledOf } from './pulled.ts'
 import { replaceBy } from './replace.ts'
+import type { InstanceRoom } from './room.ts'
 import {
   instanceOfKey,
   instancesOf,
@@ -43,6 +44,10 @@ export type DeployParts = {
   /** Turns of their own: a slow registry holds up no trial. */
   readonly pulls: Trials
   readonly kept: KeptInstances
+  readonly environmentKey: string
+  readonly room: Pick<InstanceRoom, 'assert'>
+  /** Ends the waits of all starts of a workload that go on. */
+  readonly endStarts: (id: string) => void
 }
 
 /** See Workloads.deploy(). */
@@ -112,25 +117,34 @@ async function tryVersion(
   wanted: WorkloadVersion,
   signal: AbortSignal,
 ): Promise<void> {
-  const { state, driver, instances, crashes } = parts
+  const { instances, crashes } = parts
   const { id, account, name, version, sleepAfterMs, scaleMax } = wanted
   const own = { id, account, name, version, sleepAfterMs }
   const running = countInstances(
     instances.running().filter((one) => one.id === id && one.isServing),
   )
-  const replace = () =>
-    replaceLive(parts, own, { count: Math.max(1, Math.min(running, scaleMax)), signal })
-  const volumes = mountedVolumes(wanted.volumes)
-  // Before the live instance ends for it.
-  await driver.volumes.assertRoom({ id, volumes })
-  if (volumes.length === 0) await replace()
-  else await alone(parts, own, { live: await liveVersionOf(state, wanted), work: replace })
+  const count = Math.max(1, Math.min(running, scaleMax))
+  const memoryBytes = Number(wanted.memoryBytes)
+  const work = () => replaceLive(parts, { ...own, memoryBytes }, { count, signal })
+  if (mountedVolumes(wanted.volumes).length === 0) await work()
+  else await aloneOnceReady(parts, own, { tell: tellerOf(parts, own), signal, work })
   crashes.forget(id)
 }
 
+const tellerOf =
+  ({ line }: Pick<DeployParts, 'line'>, { id, version }: Pick<WorkloadVersion, 'id' | 'version'>) =>
+  (text: string): void =>
+    line({
+      resource: id,
+      source: sourceOf({ version, instance: 1 }),
+      level: 'service',
+      text,
+      isOwn: true,
+    })
+
 /** Resolves with false where the work shows that the version cannot be live, and writes down why. */
 async function orFailed(
-  { state, line }: DeployParts,
+  parts: DeployParts,
   { id, version }: WorkloadVersion,
   work: () => Promise<void>,
 ): Promise<boolean> {
@@ -139,23 +153,21 @@ async function orFailed(
     return true
   } catch (error) {
     const failure = failureOf(error)
-    const source = sourceOf({ version, instance: 1 })
-    const tell = (text: string) =>
-      line({ resource: id, source, level: 'service', text, isOwn: true })
+    const tell = tellerOf(parts, { id, version })
     if (failure === undefined) {
       // A start says itself why it failed; a pull does not.
       if (error instanceof ErgonError && error.code === 'registry_unreachable') tell(error.message)
       throw error
     }
     tell(failure)
-    await state.query('select fail_version($1, $2, $3)', [id, version, failure])
+    await parts.state.query('select fail_version($1, $2, $3)', [id, version, failure])
     return false
   }
 }
 
 async function replaceLive(
   parts: DeployParts,
-  own: Versioned,
+  own: Versioned & { readonly memoryBytes: number },
   { count, signal }: { readonly count: number; readonly signal: AbortSignal },
 ): Promise<void> {
   const further = instancesOf(own, count).slice(1)
@@ -172,10 +184,6 @@ async function replaceLive(
       void use.then(({ release }) => release()).catch(() => undefined)
   }
 }
-
-/** The number of the live version; undefined where none is. */
-const liveVersionOf = async (state: Queryable, resource: Resource): Promise<number | undefined> =>
-  (await liveOf(state, resource).catch(orNone))?.version
 
 async function makeLive({ state, urlOf }: DeployParts, { id, version }: Versioned): Promise<void> {
   const { rows } = await state.query<{ made: boolean }>(

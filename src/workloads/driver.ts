@@ -82,15 +82,24 @@ export type VolumesOf = Pick<WorkloadSpec, 'id' | 'volumes'>
 export type VolumesWait = {
   /** Ends a wait. The work on a file goes on, and files that are whole are opened. */
   readonly signal: AbortSignal
-  /** Called with a word of VOLUMES_WAIT when a wait is longer than a moment. */
-  readonly waits: (what: string) => void
+  /** Called with a word of VOLUMES_WAIT when a wait is longer than a moment, and with null when that wait is over. */
+  readonly waits: (what: string | null) => void
+}
+
+/** Volumes that wait for no others any more: what was taken for them is held until the disposal. */
+export type ReadyVolumes<Opened = unknown> = Disposable & {
+  /** As `open` of WorkloadVolumes. The signal ends what has not begun. */
+  readonly open: (signal: AbortSignal) => Promise<Opened>
 }
 
 /** Volumes where the driver has them. */
 export interface WorkloadVolumes {
-  /** Throws workload_failed where the disk has no room for the absent ones. */
-  assertRoom(spec: VolumesOf): Promise<void>
-  /** Makes and grows those of an instance, which is not running. Throws as assertRoom, and the reason of the signal. */
+  /**
+   * Waits for what others hold and these need: room of the disk, and a turn for the checks of those that grow. Another
+   * instance may run with them meanwhile. Throws workload_failed where the disk has no room, and the reason of the signal.
+   */
+  prepare(spec: VolumesOf, wait: VolumesWait): Promise<ReadyVolumes>
+  /** Makes and grows those of an instance, which is not running. Throws as `prepare`. */
   open(spec: VolumesOf, wait: VolumesWait): Promise<unknown>
   /** Those whose files are not there in their sizes, with the bytes that each file has: 0 where there is none. */
   lacking(spec: VolumesOf): Promise<ReadonlyMap<string, number>>
@@ -114,6 +123,8 @@ export interface WorkloadDriver {
   ): Promise<HeldImage>
   /** True where the image is there already. */
   has(image: PulledImageName): boolean
+  /** Throws at once as `start` does for a version that its image cannot run. */
+  assertFit(spec: WorkloadSpec): void
   /** Starts an instance; resolves before it is ready. Rejects where its account cannot pay, or its budget is used up. */
   start(spec: WorkloadSpec, events: WorkloadEvents, wait: VolumesWait): Promise<RunningWorkload>
   /** The bytes that the files of an image take of the disk; 0 where it is not there. */

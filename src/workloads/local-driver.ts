@@ -11,16 +11,21 @@ export function createCellDriver(
   deps: InstanceDeps & { readonly images: NodeImages; readonly volumes: NodeVolumes },
 ): WorkloadDriver {
   const { images, volumes } = deps
+  const assertFit: WorkloadDriver['assertFit'] = (spec) => {
+    argvOf(spec)
+    assertVolumePaths(spec.volumes, images.rootOf(spec))
+  }
   return {
     pull: images.pull,
     has: images.has,
     bytesOf: images.bytesOf,
     prune: images.prune,
     volumes,
+    assertFit,
     async start(spec, events, wait) {
       const { config, name, port } = spec
+      assertFit(spec)
       const mounted = await volumes.open(spec, wait)
-      assertVolumePaths(mounted, images.rootOf(spec))
       const kind: InstanceKind = (outlet) => ({
         argv: argvOf(spec),
         environment: variablesOf(spec),

@@ -134,16 +134,25 @@ test(
   async () => {
     await using url = await openTestUrl()
     await using state = await openLedgerState(url.of, 2)
-    let pulls = 0
+    let [isThere, pulls] = [false, 0]
     const plain = driverOf([])
     const driver: WorkloadDriver = {
       ...plain,
-      has: () => false,
+      has: () => isThere,
       async pull() {
-        pulls++
+        ;[isThere, pulls] = [true, pulls + 1]
         return heldImage()
       },
-      volumes: { ...plain.volumes, assertRoom: async () => void (await deployed('two')) },
+      volumes: {
+        ...plain.volumes,
+        prepare: async (...given) => ({
+          ...(await plain.volumes.prepare(...given)),
+          async open() {
+            await deployed('two')
+            isThere = false
+          },
+        }),
+      },
     }
     const { workloads, deployed, deploy } = await workloadsOn(state, { running: [], driver })
     const volumes = { volumes: [{ name: 'data', path: '/data', size_bytes: 1 }] }

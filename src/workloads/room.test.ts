@@ -11,7 +11,11 @@ const running = (...keys: readonly string[]) =>
 test('instances have the memory of the node together, and one that has ended leaves its part', () => {
   const room = createRoom(100_000_000)
   const take = (key: string, mb: number, ...others: readonly string[]) =>
-    room.take(key, { memoryBytes: mb * 1_000_000, running: running(key, ...others) })
+    room.take(key, {
+      account: 'acct_a',
+      memoryBytes: mb * 1_000_000,
+      running: running(key, ...others),
+    })
   take('a', 60)
   assert.throws(() => take('b', 50, 'a'), {
     code: 'workload_busy',
@@ -28,7 +32,7 @@ test('an account has so many instances', () => {
   const room = createRoom(1e12)
   const keys = Array.from({ length: ACCOUNT_INSTANCES_MAX }, (_, nth) => String(nth))
   // All of them ask at once, and one more.
-  const given = { memoryBytes: 1, running: running(...keys, 'x') }
+  const given = { account: 'acct_a', memoryBytes: 1, running: running(...keys, 'x') }
   for (const key of keys) room.take(key, given)
   assert.throws(() => room.take('x', given), {
     code: 'workload_busy',

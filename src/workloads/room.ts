@@ -7,36 +7,47 @@ import type { VersionedInstance } from './versioned.ts'
 
 type Running = ReturnType<Instances<VersionedInstance, RunningWorkload>['running']>
 
+export type WantedRoom = {
+  readonly account: string
+  readonly memoryBytes: number
+  readonly running: Running
+}
+
 export interface InstanceRoom {
+  /** Notes an instance that starts, and is one of those that run. Throws as `assert`. */
+  take(key: string, wanted: WantedRoom): void
   /**
-   * Notes an instance that starts, and is one of those that run. Throws workload_busy where another end must come first, and
-   * workload_failed where no end helps.
+   * Throws workload_busy where another end must come first, and workload_failed where no end helps. The keys are those of the
+   * instance itself and of those that end for it.
    */
-  take(key: string, given: { readonly memoryBytes: number; readonly running: Running }): void
+  assert(keys: ReadonlySet<string>, wanted: WantedRoom): void
 }
 
 export function createRoom(memoryBytes: number): InstanceRoom {
   /** Those that have their place: others that only ask for one take none away. */
-  const placed = new Map<string, { readonly account: string | undefined; readonly bytes: number }>()
+  const placed = new Map<string, { readonly account: string; readonly bytes: number }>()
+  const assert: InstanceRoom['assert'] = (keys, { account, memoryBytes: wanted, running }) => {
+    const known = new Set(running.map(({ key }) => key))
+    for (const key of placed.keys()) if (!known.has(key)) placed.delete(key)
+    const all = [...placed].flatMap(([key, one]) => (keys.has(key) ? [] : [one]))
+    if (all.filter((one) => one.account === account).length >= ACCOUNT_INSTANCES_MAX)
+      throw busy(`its account has ${ACCOUNT_INSTANCES_MAX} instances that run`)
+    if (wanted > memoryBytes)
+      throw fault(
+        'workload_failed',
+        `Could not start the workload: an instance may use ${mb(wanted)}, and all workloads of the node ${mb(memoryBytes)}`,
+      )
+    const used = all.reduce((sum, { bytes }) => sum + bytes, 0)
+    if (used + wanted > memoryBytes)
+      throw busy(
+        `it needs ${mb(wanted)} of memory, and ${mb(memoryBytes - used)} of the node's ${mb(memoryBytes)} are free`,
+      )
+  }
   return {
-    take(key, { memoryBytes: wanted, running }) {
-      const account = running.find((one) => one.key === key)?.account
-      const others = new Set(running.flatMap((one) => (one.key === key ? [] : [one.key])))
-      for (const known of placed.keys()) if (!others.has(known)) placed.delete(known)
-      const all = [...placed.values()]
-      if (all.filter((one) => one.account === account).length >= ACCOUNT_INSTANCES_MAX)
-        throw busy(`its account has ${ACCOUNT_INSTANCES_MAX} instances that run`)
-      if (wanted > memoryBytes)
-        throw fault(
-          'workload_failed',
-          `Could not start the workload: an instance may use ${mb(wanted)}, and all workloads of the node ${mb(memoryBytes)}`,
-        )
-      const used = all.reduce((sum, { bytes }) => sum + bytes, 0)
-      if (used + wanted > memoryBytes)
-        throw busy(
-          `it needs ${mb(wanted)} of memory, and ${mb(memoryBytes - used)} of the node's ${mb(memoryBytes)} are free`,
-        )
-      placed.set(key, { account, bytes: wanted })
+    assert,
+    take(key, wanted) {
+      assert(new Set([key]), wanted)
+      placed.set(key, { account: wanted.account, bytes: wanted.memoryBytes })
     },
   }
 }

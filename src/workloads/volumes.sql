@@ -41,7 +41,8 @@ $$;
 -- Notes the sizes of a version's volumes before their files are made or grown. The quota counts these sizes from then on,
 -- so a request that comes meanwhile is limited by them. Returns the mounted volumes with `before` and `bytes`. Returns null
 -- for a version that is neither wanted nor live: no quota counts its volumes. Other changes of the account's volumes wait.
-create or replace function hold_volume_sizes(of_id text, of_version int) returns jsonb language plpgsql as $$
+-- With `of_volumes` the others of the version stay as they are.
+create or replace function hold_volume_sizes(of_id text, of_version int, of_volumes text[] default null) returns jsonb language plpgsql as $$
 declare
   held jsonb;
 begin
@@ -50,7 +51,8 @@ begin
   select coalesce(jsonb_agg(jsonb_build_object('id', o.id, 'before', o.size_bytes, 'bytes', greatest(o.size_bytes, m.size_bytes))
       order by o.name), '[]') into held
     from workload_versions v, jsonb_to_recordset(v.volumes) as m (name text, size_bytes bigint), workload_volumes o
-    where v.workload = of_id and v.version = of_version and o.workload = of_id and o.name = m.name;
+    where v.workload = of_id and v.version = of_version and o.workload = of_id and o.name = m.name
+      and (of_volumes is null or o.id = any (of_volumes));
   perform set_volume_sizes(held, 'before', 'bytes');
   return held;
 end $$;

@@ -52,10 +52,11 @@ export const driverOf = (running: number[]): WorkloadDriver => ({
     keep: async () => undefined,
     keepWorkloads: async () => undefined,
     used: async () => new Map(),
-    assertRoom: async () => undefined,
+    prepare: async () => ({ open: async () => undefined, [Symbol.dispose]: () => undefined }),
     open: async () => undefined,
     lacking: async () => new Map(),
   },
+  assertFit: () => undefined,
   async start({ version }) {
     running.push(version)
     return {

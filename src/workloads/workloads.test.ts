@@ -170,7 +170,14 @@ test(
     }
     const driver: WorkloadDriver = {
       ...plain,
-      volumes: { ...plain.volumes, assertRoom, open: assertRoom },
+      volumes: {
+        ...plain.volumes,
+        async prepare(spec, wait) {
+          await assertRoom(spec)
+          return await plain.volumes.prepare(spec, wait)
+        },
+        open: assertRoom,
+      },
       async start(spec, ...given) {
         await assertRoom(spec)
         starts.push(spec.version)

@@ -11,7 +11,13 @@ import type { Resource } from '#resources/resource.ts'
 import { createTrials, type Trials } from '#resources/trials.ts'
 import { deployWanted, liveOf, countInstances, orNone, type DeployParts } from './deploy-version.ts'
 import { createCrashes } from './crashes.ts'
-import type { RunningWorkload, VolumesWait, WorkloadEvents } from './driver.ts'
+import type {
+  RunningWorkload,
+  VolumesWait,
+  WorkloadEvents,
+  WorkloadSpec,
+  WorkloadVolume,
+} from './driver.ts'
 import { createKeptInstances } from './keep-running.ts'
 import { sourceOf } from './log-source.ts'
 import {
@@ -22,10 +28,11 @@ import {
 } from './read-version.ts'
 import { knownOf, pulledOf } from './pulled.ts'
 import { createRoom, type InstanceRoom } from './room.ts'
+import { untilLate } from './start-limit.ts'
 import { createScaledTeller } from './tell-scaled.ts'
 import { keyOfInstance, type VersionedInstance } from './versioned.ts'
 import { createImageMeasures, keepWantedImages } from './image-rows.ts'
-import { noteVolumeBytes, openVolumes } from './volumes/volume-rows.ts'
+import { noteVolumeBytes, noteWaits, openVolumes } from './volumes/volume-rows.ts'
 
 export interface Workloads {
   /** An instance of the live version. Throws NotWanted where no version is live, or the workload has fewer instances. */
@@ -52,12 +59,11 @@ export interface Workloads {
   close(): void
 }
 
-type OwnParts = 'instances' | 'crashes' | 'trials' | 'pulls' | 'kept'
+type OwnParts = 'instances' | 'crashes' | 'trials' | 'pulls' | 'kept' | 'room' | 'endStarts'
 
 export type WorkloadsDeps = Omit<DeployParts, OwnParts> & {
   /** Other turns in tests. */
   readonly pulls?: Trials
-  readonly environmentKey: string
   /** The memory of the node for all workloads. */
   readonly memoryBytes: number
 }
@@ -67,8 +73,6 @@ const READY_MORE_MS = 10_000
 const FURTHER_IDLE_MS = 10_000
 /** In the refusal of a wake that others hold up. */
 const NOT_YET_S = 15
-/** The reason of a late start that has waited for no others. */
-const OWN_WORK = 'its volumes are being made or grown'
 const PULL_RESTS =
   'Could not start the workload: its image is not on the node, and pulls of its account rest after failures'
 
@@ -106,7 +110,15 @@ export function createWorkloads(deps: WorkloadsDeps): Workloads {
     },
   })
   const kept = createKeptInstances({ state, log, instances, crashes })
-  const parts: DeployParts = { ...deps, instances, crashes, kept, ...turns }
+  const parts: DeployParts = {
+    ...deps,
+    ...turns,
+    instances,
+    crashes,
+    kept,
+    room,
+    endStarts: starts.end,
+  }
   const stop: Workloads['stop'] = async (id, cause) => {
     kept.forget(id)
     starts.end(id)
@@ -198,11 +210,10 @@ async function start(
   if (mountedVolumes(row.volumes).length > 0 && !row.isLive && !row.isWanted)
     throw new NotWanted(`Another version has its volumes: ${id}`)
   const late = AbortSignal.timeout(deps.readyMs)
-  const ending = AbortSignal.any([signal, late])
   const source = sourceOf({ version, instance })
   const tell = (text: string) => line({ resource: id, source, level: 'service', text, isOwn: true })
   const toldPull = () =>
-    pulledOf(deps, row, ending).catch((error: unknown) => {
+    pulledOf(deps, row, AbortSignal.any([signal, late])).catch((error: unknown) => {
       const why = error instanceof NotYet ? new NotYet(PULL_RESTS) : error
       if (why instanceof ErgonError || why instanceof NotYet) tell(why.message)
       throw why
@@ -215,14 +226,6 @@ async function start(
     tell(messageOf(error))
     throw error
   }
-  let what = OWN_WORK
-  const wait: VolumesWait = {
-    signal: ending,
-    waits(now) {
-      what = now
-      tell(`An instance does not start yet: ${what}`)
-    },
-  }
   const events: WorkloadEvents = {
     line: (level, text) => line({ resource: id, source, level, text }),
     ended(end) {
@@ -230,16 +233,22 @@ async function start(
       crashes.add({ id, version, instance }, end)
     },
   }
-  try {
-    const volumes = await openVolumes(deps, spec, wait)
+  return await untilLate({ ...deps, late, signal, tell }, async (wait) => {
+    const volumes = await openIn(deps, spec, wait)
     return await driver.start({ ...spec, volumes }, events, wait)
-  } catch (error) {
-    if (error !== late.reason) throw error
-    const why = `Could not start the workload in ${deps.readyMs / 1000} s: ${what}`
-    tell(why)
-    throw new NotYet(why)
-  }
+  })
 }
+
+const openIn = async (
+  deps: WorkloadsDeps,
+  spec: WorkloadSpec,
+  wait: VolumesWait,
+): Promise<readonly WorkloadVolume[]> =>
+  spec.volumes.length === 0
+    ? spec.volumes
+    : await noteWaits(deps, { id: spec.id, wait }, (noted) =>
+        openVolumes(deps, spec, (given) => deps.driver.volumes.open(given, noted)),
+      )
 
 /** Requests come again. A version is tried again: it has not failed. */
 function orBusy(error: unknown): never {

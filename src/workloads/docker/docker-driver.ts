@@ -27,6 +27,10 @@ export function createDockerDriver(
   const { engine } = opened
   const images = createEngineImages(engine, installation)
   const { rootOf } = nodeImages
+  const assertFit: WorkloadDriver['assertFit'] = (spec) => {
+    argvOf(spec)
+    assertVolumePaths(spec.volumes, rootOf(spec))
+  }
   return {
     async pull(wanted, ...more) {
       const roomBytes = Math.floor(wanted.roomBytes / COPIES)
@@ -45,9 +49,10 @@ export function createDockerDriver(
       await images.prune(keep)
     },
     volumes,
+    assertFit,
     async start(spec, events, wait) {
+      assertFit(spec)
       const mounted = await volumes.open(spec, wait)
-      assertVolumePaths(mounted, rootOf(spec))
       const kind: InstanceKind = (outlet) => ({
         argv: argvOf(spec),
         environment: {},

@@ -85,7 +85,7 @@ test('a volume can be filled after others have filled the disk as far as they ma
     await until(() => room() > -3 * MIB)
     const more = { id: 'vol_b', name: 'more', path: '/more', bytes: 16 * MIB }
     const refused = { code: 'workload_failed', message: /the node has 0 MB for volumes/ }
-    await assert.rejects(volumes.assertRoom({ id: 'wl_b', volumes: [more] }), refused)
+    await assert.rejects(volumes.prepare({ id: 'wl_b', volumes: [more] }, WAIT), refused)
   } finally {
     ending.abort()
     await keeping
@@ -103,7 +103,7 @@ test('a promise leaves the other products a part of the disk', async (t) => {
   const volumes = createNodeVolumes(folder, lockIn(disk))
   const [least, most] = [(DISK_MIB / 50 - 1) * MIB, 50 * MIB]
   const wanted = { id: 'vol_b', name: 'more', path: '/more', bytes: most }
-  await assert.rejects(volumes.assertRoom({ id: 'wl_b', volumes: [wanted] }), {
+  await assert.rejects(volumes.prepare({ id: 'wl_b', volumes: [wanted] }, WAIT), {
     code: 'workload_failed',
     message: /the node has (46|47|48|49) MB for volumes/,
   })

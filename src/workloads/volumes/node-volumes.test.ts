@@ -30,13 +30,13 @@ test('room that a file has is not asked for again, also where its growth was cut
   try {
     mkdirSync(join(folder, 'wl_a'))
     const volume = (id: string, bytes: number) => ({ id, name: 'data', path: '/data', bytes })
-    const { assertRoom, lacking } = createNodeVolumes(folder, NO_LOCK)
+    const { prepare, lacking } = createNodeVolumes(folder, NO_LOCK, undefined, NOTHING_KEPT)
     for (const name of ['vol_a.img', 'vol_b.img.growing']) {
       writeFileSync(join(folder, 'wl_a', name), '')
       truncateSync(join(folder, 'wl_a', name), BYTES)
     }
     const kept = ['vol_a', 'vol_b'].map((id) => volume(id, BYTES))
-    await assertRoom({ id: 'wl_a', volumes: kept })
+    using _ = await prepare({ id: 'wl_a', volumes: kept }, WAIT)
     const asked = [volume('vol_a', BYTES), volume('vol_b', BYTES + 4096), volume('vol_c', 4096)]
     assert.deepEqual(
       [...(await lacking({ id: 'wl_a', volumes: asked }))],
@@ -47,7 +47,7 @@ test('room that a file has is not asked for again, also where its growth was cut
     )
     const refused = { code: 'workload_failed', message: /the node has 0 MB for volumes/ }
     for (const more of [volume('vol_a', BYTES + 4096), volume('vol_c', 4096)])
-      await assert.rejects(assertRoom({ id: 'wl_a', volumes: [more] }), refused)
+      await assert.rejects(prepare({ id: 'wl_a', volumes: [more] }, WAIT), refused)
   } finally {
     rmSync(folder, { recursive: true })
   }
@@ -123,8 +123,9 @@ test('volumes that wait for room and for checks say so, and each wait ends with 
     const volume = (id: string, bytes = 16_000_000) => ({ id, name: 'data', path: '/data', bytes })
     const waiting = (id: string) => {
       const ending = new AbortController()
-      const said: string[] = []
-      const wait = { signal: ending.signal, waits: (what: string) => void said.push(what) }
+      const said: (string | null)[] = []
+      const waits = (what: string | null) => void said.push(what)
+      const wait = { signal: ending.signal, waits }
       const opened = open({ id: `wl_${id}`, volumes: [volume(`vol_${id}`)] }, wait)
       opened.catch(() => undefined)
       // On a busy machine a short wait for room may be told before that for the checks.
@@ -165,6 +166,63 @@ test('volumes that wait for room and for checks say so, and each wait ends with 
     await Promise.all(others.map(({ opened }) => opened))
   } finally {
     isOver = true
+    goOn.resolve()
+    rmSync(folder, { recursive: true })
+  }
+})
+
+test('a wait that is over is told before the volume grows', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ergon-told-'))
+  const lock = join(folder, 'lock')
+  writeFileSync(lock, '')
+  const pull = await lockFile(lock, undefined, { read: true })
+  try {
+    const said: (string | null)[] = []
+    const saidAtGrowth = Promise.withResolvers<(string | null)[]>()
+    const grow = async () => saidAtGrowth.resolve([...said])
+    const make = async () => assert.fail('it is there')
+    const { open } = createNodeVolumes(join(folder, 'volumes'), lock, { make, grow })
+    mkdirSync(join(folder, 'volumes', 'wl_a'), { recursive: true })
+    writeFileSync(join(folder, 'volumes', 'wl_a', 'vol_a.img'), '')
+    const volume = { id: 'vol_a', name: 'data', path: '/data', bytes: 16_000_000 }
+    const waits = (what: string | null) => {
+      said.push(what)
+      if (what !== null) void pull.release()
+    }
+    await open({ id: 'wl_a', volumes: [volume] }, { ...WAIT, waits })
+    assert.deepEqual(await saidAtGrowth.promise, [VOLUMES_WAIT.room, null])
+  } finally {
+    await pull.release()
+    rmSync(folder, { recursive: true })
+  }
+})
+
+test('an opening that is behind another one of its volume ends with its signal', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ergon-behind-'))
+  const goOn = Promise.withResolvers<void>()
+  try {
+    const begun = Promise.withResolvers<void>()
+    const grow = async () => {
+      begun.resolve()
+      await goOn.promise
+    }
+    const make = async () => assert.fail('it is there')
+    const { open } = createNodeVolumes(folder, NO_LOCK, { make, grow }, NOTHING_KEPT)
+    mkdirSync(join(folder, 'wl_a'))
+    writeFileSync(join(folder, 'wl_a', 'vol_a.img'), '')
+    const volume = { id: 'vol_a', name: 'data', path: '/data', bytes: 16_000_000 }
+    const spec = { id: 'wl_a', volumes: [volume] }
+    const first = open(spec, WAIT)
+    await begun.promise
+    const ending = new AbortController()
+    const second = open(spec, { ...WAIT, signal: ending.signal })
+    second.catch(() => undefined)
+    await pause(50)
+    ending.abort(new Error('nobody wants it'))
+    await assert.rejects(Promise.race([second, pause(5000)]), { message: 'nobody wants it' })
+    goOn.resolve()
+    await first
+  } finally {
     goOn.resolve()
     rmSync(folder, { recursive: true })
   }

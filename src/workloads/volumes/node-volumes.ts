@@ -6,8 +6,14 @@ import { promiseRoomOf } from '#base/tenant-room.ts'
 import type { CellVolume } from '#cells/cell.ts'
 import { fault } from '#contract/errors.ts'
 import { VOLUMES_WAIT } from '#contract/resources/passing-reasons.ts'
-import type { VolumesOf, VolumesWait, WorkloadVolume, WorkloadVolumes } from '#workloads/driver.ts'
-import { createVolumeTurns } from './volume-turns.ts'
+import type {
+  ReadyVolumes,
+  VolumesOf,
+  VolumesWait,
+  WorkloadVolume,
+  WorkloadVolumes,
+} from '#workloads/driver.ts'
+import { createNamedTurns, createVolumeTurns } from './volume-turns.ts'
 import { createKeptRoom, type KeptRoom } from './kept-room.ts'
 import { createRoomChecks, type RoomChecks } from './room-checks.ts'
 import {
@@ -24,6 +30,7 @@ export type VolumeMakers = {
 }
 
 export interface NodeVolumes extends WorkloadVolumes {
+  prepare(spec: VolumesOf, wait: VolumesWait): Promise<ReadyVolumes<readonly CellVolume[]>>
   open(spec: VolumesOf, wait: VolumesWait): Promise<readonly CellVolume[]>
   /**
    * Keeps the room that volumes are promised from all others, until the signal aborts. Rejects where the disk keeps none, and
@@ -53,25 +60,16 @@ export function createNodeVolumes(
 ): NodeVolumes {
   const imageOf = (workload: string, { id }: Pick<WorkloadVolume, 'id'>) =>
     join(folder, workload, id + IMAGE)
-  /** The sizes of volumes that are being made or grown. */
-  const promises = new Map<string, number>()
+  const promises: Promises = new Set()
   const checks = createRoomChecks(() => systemClock.monotonicMs())
-  const openInTurn = createOpening({ folder, kept, promises, makers, checks })
+  const prepare = createPreparing({ folder, kept, promises, makers, checks, imageOf })
   return {
-    async open({ id, volumes }, wait) {
-      if (volumes.length > 0) await mkdir(join(folder, id), { recursive: true, mode: 0o700 })
-      for (const volume of volumes) await openInTurn(imageOf(id, volume), volume, wait)
-      return volumes.map((volume) => ({ path: volume.path, image: imageOf(id, volume) }))
+    prepare,
+    async open(spec, wait) {
+      using ready = await prepare(spec, wait)
+      return await ready.open(wait.signal)
     },
     lacking: ({ id, volumes }) => lackingOf(volumes, (volume) => imageOf(id, volume)),
-    async assertRoom({ id, volumes }) {
-      await mkdir(folder, { recursive: true, mode: 0o700 })
-      let moreBytes = 0
-      for (const volume of volumes) {
-        moreBytes += lackingBytes(await findImage(imageOf(id, volume)), volume)
-        await assertRoom({ folder, promises, kept }, volume, moreBytes)
-      }
-    },
     async keepRoom(signal) {
       await mkdir(folder, { recursive: true, mode: 0o700 })
       try {
@@ -105,62 +103,90 @@ export function createNodeVolumes(
   }
 }
 
+/** The sizes of volumes that are about to be made or grown. */
+type Promises = Set<{ readonly id: string; readonly bytes: number }>
+
 type Rooms = {
   readonly folder: string
-  readonly promises: Map<string, number>
+  readonly promises: Promises
   readonly kept: Pick<KeptRoom, 'bytes' | 'promise'>
 }
 
-/** Makes or grows the file of a volume, one after the other for each volume: a slow check holds up no other. */
-function createOpening({
-  folder,
-  promises,
-  kept,
-  makers,
-  checks,
-}: Rooms & { readonly makers: VolumeMakers; readonly checks: Pick<RoomChecks, 'changed'> }) {
-  const { make, grow } = makers
+type Preparing = Rooms & {
+  readonly makers: VolumeMakers
+  readonly checks: Pick<RoomChecks, 'changed'>
+  readonly imageOf: (workload: string, volume: WorkloadVolume) => string
+}
+
+/** Makes or grows the files of volumes, one after the other for each volume: a slow check holds up no other. */
+function createPreparing(parts: Preparing): NodeVolumes['prepare'] {
+  const { folder, makers, checks, promises, imageOf } = parts
   // Each takes the room that it was promised before the next one asks.
   const promiseTurn = createVolumeTurns(1)
   const growthTurn = createVolumeTurns(GROWTHS_MAX)
-  const opening = new Map<string, Promise<void>>()
-  const openImage = async (
-    path: string,
-    volume: WorkloadVolume,
-    wait: VolumesWait,
-  ): Promise<void> => {
-    const { id, bytes } = volume
-    const image = await findImage(path)
-    const moreBytes = lackingBytes(image, volume)
-    if (image?.isWhole === true && moreBytes === 0) return
-    wait.signal.throwIfAborted()
-    const makePromise = async () => {
-      await assertRoom({ folder, promises, kept }, volume, moreBytes)
-      promises.set(id, wholeBlocks(bytes))
+  const fileTurn = createNamedTurns()
+  const promise = async (volume: WorkloadVolume, moreBytes: number, { signal }: VolumesWait) => {
+    const own = { id: volume.id, bytes: wholeBlocks(volume.bytes) }
+    using taking = new DisposableStack()
+    const make = async () => {
+      await assertRoom(parts, volume, moreBytes)
+      promises.add(own)
+      taking.defer(() => {
+        promises.delete(own)
+        checks.changed()
+      })
       return promisedBytes(await filesOf(folder), promises)
     }
-    try {
-      await tellWait(wait, VOLUMES_WAIT.room, async () => {
-        using _ = await promiseTurn(wait.signal)
-        await kept.promise(makePromise, wait.signal)
-      })
-      checks.changed()
-      if (image === undefined) return await make(path, bytes)
-      using _ = await tellWait(wait, VOLUMES_WAIT.checks, () => growthTurn(wait.signal))
-      await grow(path, bytes)
-    } finally {
-      promises.delete(id)
-      checks.changed()
+    using _ = await promiseTurn(signal)
+    await parts.kept.promise(make, signal)
+    checks.changed()
+    return taking.move()
+  }
+  const grows = (lacks: readonly (Lack | undefined)[]) =>
+    lacks.some((one) => one?.isAbsent === false)
+  return async ({ id, volumes }, wait) => {
+    const { signal } = wait
+    if (volumes.length > 0) await mkdir(join(folder, id), { recursive: true, mode: 0o700 })
+    const lacksNow = () => Promise.all(volumes.map((one) => lackOf(imageOf(id, one), one)))
+    using taking = new DisposableStack()
+    const lacks = await lacksNow()
+    const lacking = volumes.filter((_, nth) => lacks[nth] !== undefined)
+    if (lacking.length > 0) signal.throwIfAborted()
+    for (const [nth, volume] of volumes.entries()) {
+      const moreBytes = lacks[nth]?.moreBytes ?? 0
+      if (moreBytes > 0)
+        taking.use(await tellWait(wait, VOLUMES_WAIT.room, () => promise(volume, moreBytes, wait)))
+    }
+    for (const volume of lacking) taking.use(await fileTurn(volume.id, signal))
+    // One turn for all of them: two workloads that had one each and waited for another would wait for each other. Another
+    // opening may have grown them meanwhile.
+    if (grows(lacks) && grows(await lacksNow()))
+      taking.use(await tellWait(wait, VOLUMES_WAIT.checks, () => growthTurn(signal)))
+    const taken = taking.move()
+    return {
+      async open(until) {
+        for (const volume of lacking) {
+          const lack = await lackOf(imageOf(id, volume), volume)
+          if (lack === undefined) continue
+          until.throwIfAborted()
+          const work = lack.isAbsent ? makers.make : makers.grow
+          await work(imageOf(id, volume), volume.bytes)
+        }
+        return volumes.map((volume) => ({ path: volume.path, image: imageOf(id, volume) }))
+      },
+      [Symbol.dispose]: () => taken.dispose(),
     }
   }
-  return (path: string, volume: WorkloadVolume, wait: VolumesWait): Promise<void> => {
-    const { id } = volume
-    const done = (opening.get(id) ?? Promise.resolve()).then(() => openImage(path, volume, wait))
-    const settled = () => void (opening.get(id) === turn && opening.delete(id))
-    const turn = done.then(settled, settled)
-    opening.set(id, turn)
-    return done
-  }
+}
+
+type Lack = { readonly isAbsent: boolean; readonly moreBytes: number }
+
+/** Undefined where the file is there, whole and as large as it is to be. */
+async function lackOf(path: string, volume: WorkloadVolume): Promise<Lack | undefined> {
+  const image = await findImage(path)
+  const moreBytes = lackingBytes(image, volume)
+  if (image?.isWhole === true && moreBytes === 0) return undefined
+  return { isAbsent: image === undefined, moreBytes }
 }
 
 async function tellWait<T>(
@@ -168,8 +194,15 @@ async function tellWait<T>(
   what: string,
   wait: () => Promise<T>,
 ): Promise<T> {
-  const timer = setTimeout(() => waits(what), TOLD_MS)
-  return await wait().finally(() => clearTimeout(timer))
+  let isTold = false
+  const timer = setTimeout(() => {
+    isTold = true
+    waits(what)
+  }, TOLD_MS)
+  const result = await wait().finally(() => clearTimeout(timer))
+  // A wait that is cut off stays the reason: the next try waits again.
+  if (isTold) waits(null)
+  return result
 }
 
 const lackingBytes = (image: VolumeImage | undefined, { bytes }: WorkloadVolume): number =>
@@ -204,14 +237,10 @@ async function assertRoom(
 }
 
 /** The bytes that volumes may still take of the disk. */
-function promisedBytes(
-  files: Awaited<ReturnType<typeof filesOf>>,
-  promises: ReadonlyMap<string, number>,
-): number {
-  const sizes = new Map([
-    ...promises,
-    ...files.map(({ id, sizeBytes }) => [id, Math.max(sizeBytes, promises.get(id) ?? 0)] as const),
-  ])
+function promisedBytes(files: Awaited<ReturnType<typeof filesOf>>, promises: Promises): number {
+  const sizes = new Map<string, number>()
+  const all = [...files.map(({ id, sizeBytes: bytes }) => ({ id, bytes })), ...promises]
+  for (const { id, bytes } of all) sizes.set(id, Math.max(bytes, sizes.get(id) ?? 0))
   const size = [...sizes.values()].reduce((sum, one) => sum + one, 0)
   const taken = files.reduce((sum, { takenBytes }) => sum + takenBytes, 0)
   return Math.max(0, size - taken)

@@ -8,7 +8,7 @@ import { whyNoState } from '#postgres/testing-url.ts'
 import { NotWanted } from '#resources/instances.ts'
 import { mountedVolumes, readWorkloadVersion } from '#workloads/read-version.ts'
 import { wholeBlocks } from './volume-images.ts'
-import { openVolumes } from './volume-rows.ts'
+import { noteWaits, openVolumes } from './volume-rows.ts'
 import {
   BYTES_PER_MB,
   replyOf,
@@ -104,11 +104,11 @@ test(
         const bytes = hasBytes[name]
         return bytes === undefined ? [] : [[volume, bytes] as const]
       })
-      const volumes = { open: work, lacking: async () => new Map(lacking) } as never
+      const volumes = { lacking: async () => new Map(lacking) } as never
       return await openVolumes(
-        { state: world.state, driver: { volumes }, log: quiet },
+        { state: world.state, driver: { volumes } },
         { id, version, volumes: mountedVolumes(row.volumes) },
-        { signal: new AbortController().signal, waits: () => undefined },
+        work,
       )
     }
     const noted = async () =>
@@ -154,15 +154,10 @@ test(
 )
 
 test('a wait of an earlier try is told no more once the volumes are open', { skip }, async () => {
-  const { id, version } = await deploy({ name: 'noted', volumes: VOLUMES })
+  const { id } = await deploy({ name: 'noted', volumes: VOLUMES })
   await query('update resources set reason = $2 where id = $1', id, VOLUMES_WAIT.room)
-  const row = await readWorkloadVersion(world.state, id, version)
-  const volumes = { open: async () => undefined } as never
-  await openVolumes(
-    { state: world.state, driver: { volumes }, log: quiet },
-    { id, version, volumes: mountedVolumes(row.volumes) },
-    { signal: new AbortController().signal, waits: () => undefined },
-  )
+  const wait = { signal: new AbortController().signal, waits: () => undefined }
+  await noteWaits({ state: world.state, log: quiet }, { id, wait }, async () => undefined)
   const [shown] = await query('select reason from resources where id = $1', id)
   assert.equal(shown?.['reason'], null)
 })

@@ -5,6 +5,7 @@ import { VOLUMES_WAIT } from '#contract/resources/passing-reasons.ts'
 import { NotWanted } from '#resources/instances.ts'
 import type { Queryable } from '#state/connect.ts'
 import type {
+  VolumesOf,
   VolumesWait,
   WorkloadDriver,
   WorkloadSpec,
@@ -41,39 +42,25 @@ type HeldVolume = { readonly id: string; readonly before: number; readonly bytes
 /**
  * Makes and grows those of a version before it starts. Their sizes are of the account's quota before a file is touched, and
  * those of files that could not be made or grown are given back. Returns the volumes as they are now. Throws NotWanted for a
- * version that is neither wanted nor live, and as `driver.volumes.open`. A wait is the reason of the workload while a change is
- * under way.
+ * version that is neither wanted nor live, and as `open`.
  */
 export async function openVolumes(
-  { state, driver, log }: Deps & { readonly log: Logger },
+  { state, driver }: Deps,
   { id, version, volumes: named }: Pick<WorkloadSpec, 'id' | 'version' | 'volumes'>,
-  wait: VolumesWait,
+  open: (spec: VolumesOf) => Promise<unknown>,
 ): Promise<readonly WorkloadVolume[]> {
   if (named.length === 0) return named
   const { rows } = await state.query<{ held: readonly HeldVolume[] | null }>(
-    'select hold_volume_sizes($1, $2) as held',
-    [id, version],
+    'select hold_volume_sizes($1, $2, $3) as held',
+    [id, version, named.map((one) => one.id)],
   )
   const held = rows[0]?.held ?? undefined
   if (held === undefined) throw new NotWanted(`Another version has its volumes: ${id}`)
   // Another growth may have failed or ended since the version was read.
   const bytesOf = new Map(held.map((one) => [one.id, one.bytes]))
   const volumes = named.map((one) => ({ ...one, bytes: bytesOf.get(one.id) ?? one.bytes }))
-  let noted = Promise.resolve()
-  const note = async (what: string | null) => {
-    await state
-      .query(NOTE_WAIT, [id, what, Object.values(VOLUMES_WAIT)])
-      .catch((error: unknown) => log.debug('A wait is not told', { error: messageOf(error) }))
-  }
-  const waits = (what: string) => {
-    wait.waits(what)
-    noted = note(what)
-  }
   try {
-    await driver.volumes.open({ id, volumes }, { ...wait, waits })
-    // Also what an earlier try has told.
-    await noted
-    await note(null)
+    await open({ id, volumes })
   } catch (error) {
     const lacking = await driver.volumes.lacking({ id, volumes })
     const unmade = held.flatMap((one) => {
@@ -85,6 +72,34 @@ export async function openVolumes(
     throw error
   }
   return volumes
+}
+
+/** Does work that may wait for others: a wait is the reason of the workload while that lasts and a change is under way. */
+export async function noteWaits<T>(
+  { state, log }: { readonly state: Queryable; readonly log: Logger },
+  { id, wait }: { readonly id: string; readonly wait: VolumesWait },
+  work: (wait: VolumesWait) => Promise<T>,
+): Promise<T> {
+  let noted = Promise.resolve()
+  const note = (what: string | null) => {
+    noted = noted.then(async () => {
+      await state
+        .query(NOTE_WAIT, [id, what, Object.values(VOLUMES_WAIT)])
+        .catch((error: unknown) => log.debug('A wait is not told', { error: messageOf(error) }))
+    })
+  }
+  const waits = (what: string | null) => {
+    wait.waits(what)
+    note(what)
+  }
+  try {
+    const result = await work({ ...wait, waits })
+    // Also what an earlier try has told.
+    note(null)
+    return result
+  } finally {
+    await noted
+  }
 }
 
 /**

@@ -29,3 +29,21 @@ export function createVolumeTurns(most: number): (signal: AbortSignal) => Promis
     return { [Symbol.dispose]: end }
   }
 }
+
+type Turns = { readonly take: ReturnType<typeof createVolumeTurns>; users: number }
+
+/** One turn at once for each name. */
+export function createNamedTurns(): (name: string, signal: AbortSignal) => Promise<Disposable> {
+  const all = new Map<string, Turns>()
+  return async (name, signal) => {
+    const own = all.get(name) ?? { take: createVolumeTurns(1), users: 0 }
+    all.set(name, own)
+    own.users++
+    using taking = new DisposableStack()
+    taking.defer(() => {
+      if (--own.users === 0) all.delete(name)
+    })
+    taking.use(await own.take(signal))
+    return taking.move()
+  }
+}
