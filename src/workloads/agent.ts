@@ -25,6 +25,7 @@ import { keepWantedImages, noteImageWords } from './image-rows.ts'
 import { createNodeImages } from './node-images.ts'
 import { PULL_IMAGE, type NodePulls } from './pull-image.ts'
 import { createPasswordFor } from './registries/passwords.ts'
+import { rehostWorkloads } from './rehost.ts'
 import { workloadKeyOf, type WorkloadGatewaySettings } from './settings.ts'
 import type { WorkloadsTaskSettings } from './tasks.ts'
 import { createNodeVolumes, type NodeVolumes } from './volumes/node-volumes.ts'
@@ -85,7 +86,7 @@ async function open(core: AgentCore): Promise<AgentPart> {
   })
   endUnpaid(core, workloads, served)
   await endOpenIntervals(core, 'workload')
-  await state.query('select rehost_workloads($1)', [address.host])
+  await rehostWorkloads(core, address.host)
   const { rows } = await state.query(
     "select from resources where kind = 'workload' and desired <> 'deleted' limit 1",
   )

@@ -112,13 +112,12 @@ language sql immutable as $$
   select of_name || '-' || replace(of_account, '_', '-') || '.' || below
 $$;
 
--- Gives all workloads their hosts below another one.
-create or replace function rehost_workloads(below text) returns void language sql as $$
-  with moved as (
-    update workloads w set host = workload_host(n.name, n.account, below) from resources n
-    where n.id = w.id and n.desired <> 'deleted' and w.host <> workload_host(n.name, n.account, below)
-    returning w.id
-  ) select route_workload(id) from moved
+-- Gives a workload its host below another one; raises as route_workload(). A call has the locks of one workload alone, in the
+-- order of change_workload(): the workload, its resource, its hosts.
+create or replace function rehost_workload(of_id text, below text) returns void language sql as $$
+  update workloads w set host = workload_host(n.name, n.account, below) from resources n
+    where w.id = of_id and n.id = w.id and n.desired <> 'deleted';
+  select route_workload(of_id);
 $$;
 
 -- Makes a version that is ready the live one; false where another is wanted by now.

@@ -8,7 +8,9 @@ import {
 } from '#contract/workloads/workload-limits.ts'
 import { createResourceChange, createResourceDelete } from '#http/resource-operations.ts'
 import { whyNoState } from '#postgres/testing-url.ts'
+import { quiet } from '#postgres/testing.ts'
 import { SHOWN_WORKLOADS } from '#workloads/find-workload.ts'
+import { rehostWorkloads } from '#workloads/rehost.ts'
 import { callOf, replyOf, settings, workloadsOfAccounts } from './workload-calls.fixture.ts'
 import { createWorkloadScale } from './workload-update.ts'
 import { wishWorkload } from './workload-suspend.ts'
@@ -141,9 +143,10 @@ test('a host belongs to one account, and to one workload', { skip }, async () =>
       ({ host }) => host,
     )
   assert.deepEqual(await hosts(), ['api.example.com', 'host-acct-a.functions.localhost'])
-  await query('select rehost_workloads($1)', 'apps.example.com')
+  const rehost = (below: string) => rehostWorkloads({ state: world.state, log: quiet }, below)
+  await rehost('apps.example.com')
   assert.deepEqual(await hosts(), ['api.example.com', 'host-acct-a.apps.example.com'])
-  await query('select rehost_workloads($1)', 'functions.localhost')
+  await rehost('functions.localhost')
   await createResourceDelete(SHOWN_WORKLOADS, { state: world.state })(callOf({}, 'host'))
   assert.deepEqual(await hosts(), [])
   assert.equal(
