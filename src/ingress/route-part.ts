@@ -5,6 +5,7 @@ import { fault } from '#contract/errors.ts'
 import { urlOfHost, type FunctionsAddress } from '#contract/functions/functions-address.ts'
 import { parseHostRoutes } from '#contract/resources/host-routes.ts'
 import { recordAct, type ActingCall } from '#identity/audit.ts'
+import { ADVISORY_LOCKS } from '#state/advisory-locks.ts'
 import type { Queryable } from '#state/connect.ts'
 import { hostTaken, isOwnHost, setHosts } from '#resources/hosts.ts'
 import { attributeOf, settled, type StackPart, type StackProduct } from '#resources/stack-part.ts'
@@ -106,6 +107,11 @@ async function lockHosted(
   { host, to }: { readonly host: string; readonly to: string },
 ): Promise<HostedResource[]> {
   const { account } = present(call.caller, 'a route is asked for with a token')
+  // As host_resource() does: the next statement reads all changes of hosts before this one.
+  await transaction.query(
+    `select pg_advisory_xact_lock(${ADVISORY_LOCKS.accountResources}, hashtext($1))`,
+    [account],
+  )
   const { rows } = await transaction.query<HostedResource>(
     `${HOSTED} where account = $1 and (kind || '.' || name = $3 or $2 = any (hosts)) and desired <> 'deleted'
      order by id for update`,

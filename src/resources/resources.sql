@@ -46,6 +46,8 @@ create or replace function host_resource(of_id text, of_hosts text[]) returns vo
 declare
   of_kind text;
 begin
+  -- First the account: who wants to know all resources with a host takes that lock, and then reads.
+  perform pg_advisory_xact_lock(4207714, hashtext(account)) from resources where id = of_id;
   update resources set hosts = of_hosts where id = of_id and desired <> 'deleted' and hosts <> of_hosts
     returning kind into of_kind;
   if of_kind is not null then execute format('select %I($1)', 'route_' || of_kind) using of_id; end if;

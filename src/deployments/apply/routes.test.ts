@@ -108,6 +108,31 @@ test('a route that moves and another change of its host do not deadlock', { skip
   assert.deepEqual(await holderOf(host), [{ name: 'b-two', path: '/' }])
 })
 
+test('a route takes its host from a function that has it since a moment', { skip }, async () => {
+  const host = 'given.example.com'
+  await deployAll('given', ['g-one', 'g-two', 'g-three'], routeOf(host, 'g-one'))
+  const give = async (transaction: Queryable, name: string, hosts: readonly string[]) =>
+    await transaction.query('select host_resource($1, $2)', [(await functionRow(name)).id, hosts])
+  const wish = {
+    account: ACCOUNT,
+    name: host,
+    spec: { name: host, to: 'function.g-two' },
+    files: {},
+  }
+  const given = { wish, found: undefined, changed: new Set<string>() }
+  const moved = await state().transaction(async (transaction) => {
+    await give(transaction, 'g-one', [])
+    await give(transaction, 'g-three', [host])
+    const moving = state().transaction((other) =>
+      present(parts.route, 'it is served').apply(other, OWNER, given),
+    )
+    while ((await state().query('select from pg_locks where not granted')).rowCount === 0);
+    return { moving: moving.then(() => 'moved', String) }
+  })
+  assert.equal(await moved.moving, 'moved')
+  assert.deepEqual(await holderOf(host), [{ name: 'g-two', path: '/' }])
+})
+
 test('a host of another account, and one of the service, are refused', { skip }, async () => {
   await addTestAccount(state(), { id: 'acct_b', env: 'test', lowWater: 0n })
   const { rows } = await state().query<{ id: string }>(
