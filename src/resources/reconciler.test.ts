@@ -78,6 +78,30 @@ test(
     }),
 )
 
+test('a deployment ends when its account wants another version', { skip }, () =>
+  withState(async (state) => {
+    let begun = 0
+    const deploy: ReconcilerDeps['deploy'] = async (_, signal) => {
+      if (++begun > 1) return
+      const { promise, reject } = Promise.withResolvers<void>()
+      signal.addEventListener('abort', () => reject(signal.reason))
+      await promise
+    }
+    await reconciling(state, { deploy }, async (reaches) => {
+      const id = await add(state, 'one')
+      await state.query('update resources set version = 1 where id = $1', [id])
+      await reaches(id, { actual: 'deploying' })
+      // The same version is wanted again: its deployment goes on.
+      await state.query("select want_resource($1, 'deployed')", [id])
+      await state.query('update resources set version = 2 where id = $1', [id])
+      assert.equal(begun, 1)
+      await state.query("select want_resource($1, 'deployed')", [id])
+      await reaches(id, { actual: 'deployed' })
+      assert.equal(begun, 2)
+    })
+  }),
+)
+
 test('a deployment ends when its account wants the resource no more', { skip }, () =>
   withState(async (state) => {
     const ended: string[] = []

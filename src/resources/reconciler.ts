@@ -16,7 +16,7 @@ export type ReconcilerDeps = {
   /**
    * Makes the resource when it is deployed; again after each change. Resolves with the reached state: a crash loop and
    * a failure are not tried again until the resource is wanted again. The signal also aborts where the account does
-   * not want the resource deployed any more. Calls `aside` before work that has a limit of its own: changes of other
+   * not want the resource deployed any more, or wants another version. Calls `aside` before work that has a limit of its own: changes of other
    * resources do not wait for it.
    */
   readonly deploy: (
@@ -40,6 +40,8 @@ type Unsettled = Resource & {
   readonly actual: string
   readonly reason: string | null
   readonly revision: string
+  /** The version that is wanted; null of kinds without versions. */
+  readonly version: number | null
 }
 
 /** Thrown by `deploy` where other work must be done first. That work wants the resource again at its end. */
@@ -55,7 +57,7 @@ const INTERNAL = 500
 /** States before anything of a resource was there. */
 const NOT_MADE: ReadonlySet<string> = new Set(['pending', 'failed'])
 /** The change that has waited longest of each account. */
-const UNSETTLED = `select id, account, name, wanted, actual, reason, revision::text from (
+const UNSETTLED = `select id, account, name, wanted, actual, reason, revision::text, version from (
     select distinct on (account) * from resources
     where kind = $1 and (actual <> wanted or reached_revision < revision)
       and (actual not in ('crash_loop', 'failed') or wanted <> 'deployed' or reached_revision < revision)
@@ -119,7 +121,7 @@ function createWork(
   { wake, signal }: { readonly wake: () => void; readonly signal: AbortSignal },
 ) {
   const running = new Map<string, ChangeInWork>()
-  const deploying = new Map<string, AbortController>()
+  const deploying = new Map<string, { readonly version: number | null; readonly end: () => void }>()
   const rests = createRests(deps.againMs ?? AGAIN_MS, wake)
   const work = async (change: Unsettled, own: ChangeInWork) => {
     const { id } = change
@@ -129,7 +131,9 @@ function createWork(
       wake()
     }
     const ending = new AbortController()
-    if (change.wanted === 'deployed') deploying.set(id, ending)
+    const { version } = change
+    const unwanted = () => ending.abort(new NotWanted(id))
+    if (change.wanted === 'deployed') deploying.set(id, { version, end: unwanted })
     const end = await settle(
       deps,
       { ...change, isAgain, aside: step },
@@ -150,11 +154,14 @@ function createWork(
     /** A deployment may take long, and costs its account energy. */
     async endUnwanted() {
       if (deploying.size === 0) return
-      const { rows } = await deps.state.query<{ id: string }>(
-        "select id from resources where id = any ($1) and wanted <> 'deployed'",
+      const { rows } = await deps.state.query<Pick<Unsettled, 'id' | 'wanted' | 'version'>>(
+        'select id, wanted, version from resources where id = any ($1)',
         [[...deploying.keys()]],
       )
-      for (const { id } of rows) deploying.get(id)?.abort(new NotWanted(id))
+      for (const { id, wanted, version } of rows) {
+        const one = deploying.get(id)
+        if (wanted !== 'deployed' || version !== one?.version) one?.end()
+      }
     },
     begin(change: Unsettled) {
       const { id, account } = change
@@ -207,13 +214,14 @@ async function settle(
     revision,
     isAgain,
     aside,
-    ...resource
+    ...of
   }: Unsettled & { readonly isAgain: boolean; readonly aside: () => void },
   signal: AbortSignal,
 ): Promise<'settled' | 'again' | 'later'> {
-  const { id } = resource
-  const move = async (reached: string, why: string | null = null, of: string | null = null) => {
-    const moves = await state.query<{ isMoved: boolean }>(MOVE, [id, reached, why, of, revision])
+  const { id, account, name } = of
+  const resource = { id, account, name }
+  const move = async (reached: string, why: string | null = null, made: string | null = null) => {
+    const moves = await state.query<{ isMoved: boolean }>(MOVE, [id, reached, why, made, revision])
     return moves.rows[0]?.isMoved === true
   }
   const steps = {

@@ -1,6 +1,6 @@
-// A version with volumes starts where nothing else of its workload runs, as one instance alone mounts them. What may last or
-// fail before that comes first, while the version before answers. Requests wait from its end on: for the new version, or
-// for the one before where the new one does not become ready.
+// A version with volumes starts where nothing else of its workload runs, as one instance alone mounts them. The version
+// before answers until the new one has its image, its room and its turn. From that end on requests wait: for the new
+// version, or for the one before where the new one does not become ready.
 import { NotWanted, type Instances } from '#resources/instances.ts'
 import { readVersions } from '#resources/versions.ts'
 import type { RunningWorkload, VolumesWait, WorkloadSpec } from './driver.ts'

@@ -91,8 +91,8 @@ export function createWorkloads(deps: WorkloadsDeps): Workloads {
     runningOf: ({ id, version }) =>
       instances.running().flatMap(({ key }) => (key.startsWith(`${id} ${version} `) ? [key] : [])),
   })
-  const room = createRoom(deps.memoryBytes)
   const { starts, ...turns } = createTurns(deps)
+  const own = { ...deps, ...turns, crashes, room: createRoom(deps.memoryBytes) }
   const measures = createImageMeasures(deps)
   const instances: DeployParts['instances'] = createInstances<VersionedInstance, RunningWorkload>({
     state,
@@ -106,19 +106,11 @@ export function createWorkloads(deps: WorkloadsDeps): Workloads {
       // Before the state is read: a wish that ends meanwhile ends the start too.
       const signal = starts.signalOf(id)
       const row = await readWorkloadVersion(state, id, version)
-      return () => start({ ...deps, ...turns, crashes, room, instances }, row, { instance, signal })
+      return () => start({ ...own, instances }, row, { instance, signal })
     },
   })
   const kept = createKeptInstances({ state, log, instances, crashes })
-  const parts: DeployParts = {
-    ...deps,
-    ...turns,
-    instances,
-    crashes,
-    kept,
-    room,
-    endStarts: starts.end,
-  }
+  const parts: DeployParts = { ...own, instances, kept, endStarts: starts.end }
   const stop: Workloads['stop'] = async (id, cause) => {
     kept.forget(id)
     starts.end(id)
