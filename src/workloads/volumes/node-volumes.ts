@@ -20,6 +20,7 @@ import {
   findImage,
   growVolumeImage,
   makeVolumeImage,
+  VolumeNotGrown,
   wholeBlocks,
   type VolumeImage,
 } from './volume-images.ts'
@@ -170,7 +171,9 @@ function createPreparing(parts: Preparing): NodeVolumes['prepare'] {
           if (lack === undefined) continue
           until.throwIfAborted()
           const work = lack.isAbsent ? makers.make : makers.grow
-          await work(imageOf(id, volume), volume.bytes)
+          await work(imageOf(id, volume), volume.bytes).catch((error: unknown) => {
+            throw error instanceof VolumeNotGrown ? notGrown(volume, error) : error
+          })
         }
         return volumes.map((volume) => ({ path: volume.path, image: imageOf(id, volume) }))
       },
@@ -178,6 +181,9 @@ function createPreparing(parts: Preparing): NodeVolumes['prepare'] {
     }
   }
 }
+
+const notGrown = ({ name }: WorkloadVolume, cause: Error) =>
+  fault('workload_failed', `Could not grow the volume "${name}": ${cause.message}`, { cause })
 
 type Lack = { readonly isAbsent: boolean; readonly moreBytes: number }
 

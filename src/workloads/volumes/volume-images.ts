@@ -63,7 +63,13 @@ export async function findImage(path: string): Promise<VolumeImage | undefined> 
   return { sizeBytes, isWhole }
 }
 
-/** Grows the file system to the size; goes on where an earlier growth was cut off. */
+/** The file is as it was before its growth. */
+export class VolumeNotGrown extends Error {}
+
+/**
+ * Grows the file system to the size; goes on where an earlier growth was cut off. Throws VolumeNotGrown where the file system
+ * has faults that need a person, or its check takes too long.
+ */
 export async function growVolumeImage(path: string, bytes: number): Promise<void> {
   const growing = growingOf(path)
   if (existsSync(path)) {
@@ -72,8 +78,15 @@ export async function growVolumeImage(path: string, bytes: number): Promise<void
   }
   const file = await open(growing, 'r+')
   try {
-    await file.truncate(Math.max((await file.stat()).size, wholeBlocks(bytes)))
-    await checkFileSystem(growing, bytes)
+    const { size } = await file.stat()
+    // First, as the size is a promise of room: a growth that is cut off goes on without another one.
+    await file.truncate(Math.max(size, wholeBlocks(bytes)))
+    await checkFileSystem(growing, bytes).catch(async (cause: unknown) => {
+      await file.truncate(size)
+      await rename(growing, path)
+      await syncFolderOf(path)
+      throw new VolumeNotGrown(whyNotGrown(cause, bytes), { cause })
+    })
     await toolFor(bytes)('resize2fs', growing)
     await withoutLostFound(growing)
     await file.sync()
@@ -82,6 +95,13 @@ export async function growVolumeImage(path: string, bytes: number): Promise<void
   }
   await rename(growing, path)
   await syncFolderOf(path)
+}
+
+function whyNotGrown(error: unknown, bytes: number): string {
+  const isKilled = (error as { readonly killed?: unknown }).killed === true
+  return isKilled
+    ? `the check of its file system took more than ${toolMsOf(bytes) / 1000} s`
+    : 'its file system has faults that e2fsck does not mend by itself'
 }
 
 /** The size of the file: whole blocks. */
