@@ -1,10 +1,12 @@
 // The files of volumes, by the tools of ext4.
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { createNodeVolumes } from './node-volumes.ts'
 import { findImage, growVolumeImage, machineLacks, makeVolumeImage } from './volume-images.ts'
 
@@ -24,6 +26,33 @@ test('a file system grows to its size', SKIP, async () => {
     await growVolumeImage(path, 40 * MB)
     assert.equal(blocksOf(path), Math.floor((40 * MB) / 4096))
     tool('e2fsck', '-f', '-n', path)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
+
+test('a tool of an agent that was killed has ended before the next one begins', SKIP, async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ergon-images-'))
+  try {
+    const path = join(folder, 'vol_a.img')
+    await makeVolumeImage(path, 16 * MB)
+    renameSync(path, `${path}.growing`)
+    const left = spawn('flock', [
+      '--no-fork',
+      '-x',
+      `${path}.growing`,
+      'sh',
+      '-c',
+      'echo; exec sleep 60',
+    ])
+    await once(left.stdout, 'data')
+    let isGrown = false
+    const growing = growVolumeImage(path, 40 * MB).then(() => (isGrown = true))
+    await pause(300)
+    assert.equal(isGrown, false)
+    left.kill('SIGKILL')
+    await growing
+    assert.equal(blocksOf(path), Math.floor((40 * MB) / 4096))
   } finally {
     rmSync(folder, { recursive: true })
   }

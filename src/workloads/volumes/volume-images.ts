@@ -22,6 +22,10 @@ const BYTES_PER_GB = 1e9
 const BLOCK_BYTES = 4096
 /** e2fsck has mended what it says: the journal of a file system that was cut off. */
 const MENDED = 1
+/** It has found more than it mends without a person. */
+const UNMENDED = 4
+/** The file is locked by a tool that an earlier agent has begun. */
+const LOCKED = 75
 const FREE_MS = 10_000
 const LOOK_MS = 50
 
@@ -82,12 +86,14 @@ export async function growVolumeImage(path: string, bytes: number): Promise<void
     // First, as the size is a promise of room: a growth that is cut off goes on without another one.
     await file.truncate(Math.max(size, wholeBlocks(bytes)))
     await checkFileSystem(growing, bytes).catch(async (cause: unknown) => {
+      const why = whyNotGrown(cause, bytes)
+      if (why === undefined) throw cause
       await file.truncate(size)
       await rename(growing, path)
       await syncFolderOf(path)
-      throw new VolumeNotGrown(whyNotGrown(cause, bytes), { cause })
+      throw new VolumeNotGrown(why, { cause })
     })
-    await toolFor(bytes)('resize2fs', growing)
+    await toolFor(bytes, growing)('resize2fs', growing)
     await withoutLostFound(growing)
     await file.sync()
   } finally {
@@ -97,11 +103,13 @@ export async function growVolumeImage(path: string, bytes: number): Promise<void
   await syncFolderOf(path)
 }
 
-function whyNotGrown(error: unknown, bytes: number): string {
-  const isKilled = (error as { readonly killed?: unknown }).killed === true
-  return isKilled
-    ? `the check of its file system took more than ${toolMsOf(bytes) / 1000} s`
-    : 'its file system has faults that e2fsck does not mend by itself'
+function whyNotGrown(error: unknown, bytes: number): string | undefined {
+  const { killed, code } = error as { readonly killed?: unknown; readonly code?: unknown }
+  if (killed === true)
+    return `the check of its file system took more than ${toolMsOf(bytes) / 1000} s`
+  return code === UNMENDED
+    ? 'its file system has faults that e2fsck does not mend by itself'
+    : undefined
 }
 
 /** The size of the file: whole blocks. */
@@ -113,13 +121,13 @@ async function syncFolderOf(path: string): Promise<void> {
 }
 
 const checkFileSystem = (path: string, bytes: number): Promise<unknown> =>
-  toolFor(bytes)('e2fsck', '-f', '-p', path).catch((error: unknown) => {
+  toolFor(bytes, path)('e2fsck', '-f', '-p', path).catch((error: unknown) => {
     if ((error as { readonly code?: unknown }).code !== MENDED) throw error
   })
 
 /** Programs take a folder with an entry for one that is used already. */
 const withoutLostFound = (path: string): Promise<unknown> =>
-  tool('debugfs', '-w', '-R', 'rmdir lost+found', path)
+  toolFor(0, path)('debugfs', '-w', '-R', 'rmdir lost+found', path)
 
 /** The kernel unmounts a moment after the last process that had it mounted. */
 async function untilFree(path: string): Promise<void> {
@@ -131,11 +139,23 @@ async function untilFree(path: string): Promise<void> {
   }
 }
 
-/** For a file system of the size. */
+/**
+ * For a file system of the size. A tool outlives an agent that is killed, so it has the lock of its file: two at once would
+ * destroy the file system. The next agent waits for the lock for half of the time of a tool, and tries again later.
+ */
 const toolFor =
-  (bytes: number) =>
-  (name: Tool, ...words: readonly string[]) =>
-    run(name, words, { env: { PATH: FOLDERS.join(':') }, timeout: toolMsOf(bytes) })
+  (bytes: number, file?: string) =>
+  (name: Tool, ...words: readonly string[]) => {
+    const timeout = toolMsOf(bytes)
+    const waitS = String(Math.floor(timeout / 2000))
+    const lock = ['flock', '--no-fork', '-x', '-w', waitS, '-E', String(LOCKED)]
+    const [program = name, ...all] = [
+      ...(file === undefined ? [] : [...lock, file]),
+      name,
+      ...words,
+    ]
+    return run(program, all, { env: { PATH: FOLDERS.join(':') }, timeout })
+  }
 
 export const toolMsOf = (bytes: number): number =>
   TOOL_MS + Math.ceil(bytes / BYTES_PER_GB) * TOOL_MS_PER_GB
