@@ -3,6 +3,7 @@ import { isIP } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { connect as connectTls } from 'node:tls'
 import type * as http from 'node:http'
+import { limitKeyUpdates } from '#base/limit-key-updates.ts'
 import { Agent } from '#base/node-http.ts'
 import type { AddressRule } from './addresses.ts'
 import { connectChecked, opened } from './checked-socket.ts'
@@ -77,5 +78,6 @@ async function open(
     ...name,
     ...(ca && { ca }),
   })
+  limitKeyUpdates(secure, 'server')
   return await opened(secure, 'secureConnect', ending)
 }

@@ -5,6 +5,7 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import { test, type TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createServer as createTlsServer } from 'node:tls'
+import { behindKeyUpdates, sealedServer } from '#base/sealed-records.fixture.ts'
 import { testCertificate } from '#ingress/certificate.fixture.ts'
 import { KeptConnections, type ConnectionRules } from './kept-connections.ts'
 import { NotHttp } from './heads.ts'
@@ -242,6 +243,21 @@ test('heads of 1xx before an answer are passed over', async (t) => {
   const { connections, sockets } = await open(t, (socket) => socket.write(early + SHORT))
   for (let nth = 0; nth < 2; nth++) assert.equal(await ask(connections, { text: '{}' }), 'hi')
   assert.equal(sockets.length, 1)
+})
+
+test('a server of TLS whose answer comes behind KeyUpdates is ended', async (t) => {
+  const certificate = testCertificate('localhost')
+  const sockets: Socket[] = []
+  const serve = async (socket: Socket) => {
+    sockets.push(socket.on('error', () => undefined))
+    const end = await sealedServer(socket, certificate)
+    await once(end.peer, 'data')
+    socket.write(Buffer.concat(behindKeyUpdates(end, Buffer.from(SHORT))))
+  }
+  const server = createServer((socket) => void serve(socket))
+  const port = await listening(t, server, sockets)
+  const connections = kept(t, { host: 'localhost', port, tls: { ca: certificate.cert } })
+  await assert.rejects(ask(connections), /too many KeyUpdates of TLS/)
 })
 
 test('a server of TLS is told its name, and must prove it', async (t) => {

@@ -1,6 +1,7 @@
 // A socket to a server: of its socket's path, of TCP, or of TLS.
 import { connect, isIP, type OnReadOpts, type Socket } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'
+import { limitKeyUpdates } from '#base/limit-key-updates.ts'
 
 export type ServerPlace =
   | { readonly path: string }
@@ -30,7 +31,7 @@ function openTls(
   connected: () => void,
 ): Socket {
   const { host } = options
-  return process.getBuiltinModule('node:tls').connect(
+  const socket = process.getBuiltinModule('node:tls').connect(
     {
       ...options,
       // No address is a name there (RFC 6066, 3).
@@ -39,4 +40,6 @@ function openTls(
     },
     connected,
   )
+  limitKeyUpdates(socket, 'server')
+  return socket
 }

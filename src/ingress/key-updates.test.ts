@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { test } from 'node:test'
 import { createSecureContext } from 'node:tls'
 import { KEY_UPDATES_MAX } from '#base/limit-key-updates.ts'
-import { behindKeyUpdates, sealedClient } from '#base/sealed-client.fixture.ts'
+import { behindKeyUpdates, sealedClient } from '#base/sealed-records.fixture.ts'
 import { testCertificate } from './certificate.fixture.ts'
 import { openInstance } from './instance.fixture.ts'
 import { listenTls } from './server.ts'
@@ -32,7 +32,7 @@ for (const [protocol, first, next] of BYTES)
     const client = await sealedClient(socket, protocol)
     const few = Array.from({ length: KEY_UPDATES_MAX }, () => client.keyUpdate())
     socket.write(Buffer.concat([...few, client.data(Buffer.from(first))]))
-    await once(client.answers, 'data')
+    await once(client.peer, 'data')
     // Without the limit the client is answered, and its connection stays.
     const closed = once(socket, 'close', { signal: AbortSignal.timeout(5000) })
     socket.write(Buffer.concat(behindKeyUpdates(client, Buffer.from(next))))

@@ -108,7 +108,7 @@ export async function listenTls(
   answerAll(server, deps)
   server.on('secureConnection', (socket) => {
     deps.nobody.mark()
-    limitKeyUpdates(socket)
+    limitKeyUpdates(socket, 'client')
     markStrangers(socket, deps.nobody)
   })
   server.on('tlsClientError', (_error, socket) => {

@@ -153,7 +153,7 @@ async function encrypt(
     ALPNProtocols: [ALPN],
   })
   secured.on('error', () => secured.destroy())
-  limitKeyUpdates(secured)
+  limitKeyUpdates(secured, 'client')
   const secure = once(secured, 'secure', { signal: waiting.signal })
   const before = socket.bytesWritten
   // The client's first message is answered in the next tick: that takes the most CPU of all.

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { KEY_UPDATES_MAX } from '#base/limit-key-updates.ts'
-import { behindKeyUpdates, sealedClient, type SealedClient } from '#base/sealed-client.fixture.ts'
+import { behindKeyUpdates, sealedClient, type SealedEnd } from '#base/sealed-records.fixture.ts'
 import { readPair } from '#node/certificate-pair.ts'
 import { selfSigned } from '#databases/certificate/self-signed.ts'
 import { takeBytes } from '#wire/direct-bytes.ts'
@@ -20,7 +20,7 @@ const TOO_MANY = /too many KeyUpdates/
 
 type Greeted = {
   readonly near: Socket
-  readonly client: SealedClient
+  readonly client: SealedEnd
   readonly greeting: Promise<Greeting>
 }
 
