@@ -20,7 +20,7 @@ import { convertBert } from '#inference/convert/bert.ts'
 import { cachedArtifacts, cachedInstall, PASSWORD, quiet } from '#postgres/testing.ts'
 import { COMPILED_FOLDER } from '#node/bundles.ts'
 import { bundleOrSource, pathOf } from '#node/cell-specs.ts'
-import { isCompiled } from '#node/code-version.ts'
+import { compiledVersion } from '#node/code-version.ts'
 import { compilePrograms } from '#node/compiled.ts'
 import type { Program } from '#node/program-flags.ts'
 import { SCHEMAS } from '#processes/schemas.ts'
@@ -102,7 +102,7 @@ async function cacheCompiled(): Promise<void> {
   const signal = AbortSignal.timeout(FETCH_MAX_MS)
   await using _ = await lockFile(join(CACHE, 'compiled.lock'), signal)
   const folder = join(CACHE, COMPILED_FOLDER)
-  if (isCompiled(folder)) return
+  if (compiledVersion(folder) !== undefined) return
   // The programs name nearly all modules of the product.
   const { PROGRAMS } = await import('#processes/programs.ts')
   await compilePrograms({ folder, programs: PROGRAMS, log: quiet, signal })

@@ -7,6 +7,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { createLogger } from '#base/log.ts'
 import { agentBundle } from './agent-bundle.ts'
 import { bundlesIn, COMPILED_FOLDER } from './bundles.ts'
+import { compiledVersion } from './code-version.ts'
 import { compilePrograms } from './compiled.ts'
 
 // A place that an address must escape.
@@ -25,8 +26,8 @@ before(() =>
 after(() => rmSync(data, { recursive: true, force: true }))
 
 test('the agent has a bundle once a start has compiled the programs', () => {
-  assert.equal(agentBundle(data), pathToFileURL(bundle).href)
-  assert.equal(fileURLToPath(agentBundle(data) ?? ''), bundle)
+  assert.equal(agentBundle(data)?.address, pathToFileURL(bundle).href)
+  assert.equal(fileURLToPath(agentBundle(data)?.address ?? ''), bundle)
   assert.equal(agentBundle(join(data, 'absent')), undefined)
 })
 
@@ -49,6 +50,13 @@ test(
     assert.notEqual(agentBundle(data), undefined)
   },
 )
+
+test('a start that knows the version of its code asks the files of the code no second time', () => {
+  const { version } = agentBundle(data) ?? {}
+  assert.equal(compiledVersion(folder, version), version)
+  // Another start has made its own bundles meanwhile.
+  assert.equal(compiledVersion(folder, 'a version that is known'), undefined)
+})
 
 test('the agent runs no bundle of other code, and none that is gone', () => {
   writeFileSync(join(folder, 'stamp'), 'another version')

@@ -3,15 +3,22 @@ import { statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { AGENT_FILE, bundleOf, bundlesIn, COMPILED_FOLDER } from './bundles.ts'
-import { isCompiled, STAMP } from './code-version.ts'
+import { compiledVersion, STAMP } from './code-version.ts'
 
-/** The address of the agent's bundle of this code; undefined where the data folder has none, or others may write it. */
-export function agentBundle(dataFolder: string): string | undefined {
+export type AgentBundle = {
+  readonly address: string
+  /** Of the code; see compiledVersion(). */
+  readonly version: string
+}
+
+/** The agent's bundle of this code; undefined where the data folder has none, or others may write it. */
+export function agentBundle(dataFolder: string): AgentBundle | undefined {
   const folder = resolve(dataFolder, COMPILED_FOLDER)
   const bundle = join(bundlesIn(folder), bundleOf(AGENT_FILE))
   try {
     const isOurs = [folder, join(folder, STAMP), bundlesIn(folder), bundle].every(isOnlyOurs)
-    return isOurs && isCompiled(folder) ? pathToFileURL(bundle).href : undefined
+    const version = isOurs ? compiledVersion(folder) : undefined
+    return version === undefined ? undefined : { address: pathToFileURL(bundle).href, version }
   } catch {
     // One of them is absent, or is being made.
     return undefined

@@ -16,7 +16,7 @@ import type { Logger } from '#base/log.ts'
 import { fault } from '#contract/errors.ts'
 import { AGENT_FILE, bundlesIn } from './bundles.ts'
 import { APP_FOLDER, pathOf } from './cell-specs.ts'
-import { isCompiled, SOURCES, STAMP, versionOfCode } from './code-version.ts'
+import { compiledVersion, SOURCES, STAMP, versionOfCode } from './code-version.ts'
 import type { Program } from './program-flags.ts'
 
 const COMPILE_MAX_MS = 60_000
@@ -33,13 +33,15 @@ const EMPTY_FD_3 = 'exec "$@" 3< /dev/null'
 export async function compilePrograms(deps: {
   readonly folder: string
   readonly programs: readonly Program[]
+  /** Of our code, where the start knows it. */
+  readonly version?: string | undefined
   readonly log: Logger
   readonly signal: AbortSignal
 }): Promise<void> {
-  const { folder, programs, log, signal } = deps
+  const { folder, programs, version, log, signal } = deps
   const stamp = join(folder, STAMP)
   try {
-    if (isCompiled(folder)) return
+    if (compiledVersion(folder, version) !== undefined) return
     // Ahead of the rest: what is half removed is not taken for all.
     rmSync(stamp, { force: true })
     rmSync(folder, { recursive: true, force: true })

@@ -66,6 +66,8 @@ export interface Agent {
 
 type Surroundings = {
   readonly signal: AbortSignal
+  /** Of our code, where the start knows it. */
+  readonly version: string | undefined
   readonly report: Reporter
   readonly logTail: LogTail
 }
@@ -81,7 +83,7 @@ const EXIT_LOST = 74
  */
 export async function startAgent(
   config: Config,
-  { signal, report, logTail }: Surroundings,
+  { signal, version, report, logTail }: Surroundings,
 ): Promise<Agent> {
   const log = createLogger('agent', { level: config.logLevel, write: tailing(logTail) })
   endOnFault(log)
@@ -94,7 +96,7 @@ export async function startAgent(
   const data = await settleDataFolder(folder, config)
   started.defer(() => data.close())
 
-  const code = { folder: data.at(COMPILED_FOLDER), programs: PROGRAMS }
+  const code = { folder: data.at(COMPILED_FOLDER), programs: PROGRAMS, version }
   const compiling = compilePrograms({ ...code, log, signal })
   const node = { config, data, cells, log, report, signal }
   const running = await startState({ ...node, schemas: SCHEMAS, lost: endLost(log) })
