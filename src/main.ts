@@ -4,11 +4,11 @@ import { dataPlace } from '#config/data-place.ts'
 import { agentBundle } from '#node/agent-bundle.ts'
 
 const fromSources = () => import('#processes/run-agent.ts')
-type Agent = ReturnType<typeof fromSources>
+type AgentModule = ReturnType<typeof fromSources>
 
 const bundle = agentBundle(dataPlace(process.argv.slice(2)))
 // The data folder is not locked yet: another start may be making its own bundles, and a part of ours may be gone.
 const { runAgent } = await (bundle === undefined
   ? fromSources()
-  : (import(bundle.address) as Agent).catch(fromSources))
+  : (import(bundle.address) as AgentModule).catch(fromSources))
 await runAgent(bundle?.version)

@@ -52,9 +52,9 @@ export type NodeOptions = {
 
 /** Upkeep of each second, in milliseconds of CPU. */
 export type SimulatedUpkeep = {
-  /** Of its own process. */
+  /** The process of upkeep uses it. */
   readonly ownMs: number
-  /** Of the whole state. */
+  /** The whole state uses it. */
   readonly cpuMs: number
   /** The part of it that its connections use, which is measured. */
   readonly connectionsMs: number

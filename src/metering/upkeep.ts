@@ -5,9 +5,9 @@ import type { Rate } from './kalman.ts'
 
 /** The upkeep of a window, or totals of a process; nanoseconds of CPU. */
 export type UpkeepWork = {
-  /** Of the process itself, without what accounts pay. */
+  /** The process itself uses it; what accounts pay is left out. */
   readonly ownNs: number
-  /** Of the processes of the state that serve its connections; none of a state on another machine. */
+  /** Its connections use it in the state; 0 of a state on another machine. */
   readonly stateNs: number
 }
 

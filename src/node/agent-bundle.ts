@@ -7,7 +7,7 @@ import { compiledVersion, STAMP } from './code-version.ts'
 
 export type AgentBundle = {
   readonly address: string
-  /** Of the code; see compiledVersion(). */
+  /** The version of the code; see compiledVersion(). */
   readonly version: string
 }
 

@@ -66,7 +66,7 @@ export interface Agent {
 
 type Surroundings = {
   readonly signal: AbortSignal
-  /** Of our code, where the start knows it. */
+  /** The version of our code, where the start knows it. */
   readonly version: string | undefined
   readonly report: Reporter
   readonly logTail: LogTail
