@@ -22,7 +22,7 @@ export const ADVISORY_LOCKS = {
   accountBuckets: 4_207_712,
   /** The number of endpoints of an account (webhooks/sql/deliveries.sql). */
   accountWebhooks: 4_207_713,
-  /** The number of resources of an account (resources/resources.sql). */
+  /** The number of resources of an account, and their hosts (resources/resources.sql). */
   accountResources: 4_207_714,
   /** The number of open evidence packs of an account (compliance/packs.sql). */
   accountPacks: 4_207_715,
