@@ -5,12 +5,10 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
-import { readArguments, readTree } from '#cells/process-table.ts'
 import { product, sharedErgon } from '../product.ts'
 import { PLAIN } from '../settings.ts'
 import { backUpNightly, makeDatabase, until, withClient } from './driver.ts'
-import { createRestoreDriver, idOf } from './restore-driver.ts'
+import { createRestoreDriver, idOf, processOf } from './restore-driver.ts'
 
 product(PLAIN)
 
@@ -18,11 +16,6 @@ product(PLAIN)
 const ROWS = 200_000
 const ergon = () => sharedErgon()
 const { rowsOf } = createRestoreDriver(ergon)
-
-async function leaderOf(cell: string): Promise<number | undefined> {
-  const { cells } = await ergon().control('node.status')
-  return cells.find(({ name }) => name === cell)?.launcher_pid ?? undefined
-}
 
 test('a restore goes on although its server is killed before the last checkpoint of the recovery', async () => {
   const source = await makeDatabase(ergon(), 'ended')
@@ -38,18 +31,7 @@ test('a restore goes on although its server is killed before the last checkpoint
   })
   const { id } = (await made.json()) as { id: string }
   const cell = id.replace('_', '-')
-  let leader: number | undefined
-  await until('its server starts', async () => (leader = await leaderOf(cell)) !== undefined)
-  const life = leader ?? assert.fail()
-  let checkpointer: number | undefined
-  while (checkpointer === undefined) {
-    checkpointer = readTree({ leader: life }).find(({ pid }) =>
-      readArguments(pid)[0]?.includes('checkpointer'),
-    )?.pid
-    assert.equal(await leaderOf(cell), life, 'it was too fast')
-    await pause(1)
-  }
-  process.kill(checkpointer, 'SIGSTOP')
+  process.kill(await processOf(ergon(), cell, / checkpointer/), 'SIGSTOP')
   const data = join(ergon().dataFolder, 'databases', id, 'data')
   await until(
     'recovery.signal is gone',

@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import type pg from 'pg'
+import { readArguments, readTree } from '#cells/process-table.ts'
 import { superuserPasswordOf } from '#databases/logins/passwords.ts'
 import type { Ergon } from '../start-ergon.ts'
 import { withClient } from './driver.ts'
@@ -60,6 +62,25 @@ export async function serverPids(ergon: Ergon, url: URL): Promise<number[]> {
     ...parents.filter(([, parent]) => parent === pid).flatMap(([child]) => below(child)),
   ]
   return below(first)
+}
+
+const FIND_MS = 240_000
+const STARTING_MS = 50
+
+/** Resolves with a process of a server as soon as the process has such a title. */
+export async function processOf(ergon: Ergon, cell: string, title: RegExp): Promise<number> {
+  for (const lastMs = performance.now() + FIND_MS; performance.now() < lastMs;) {
+    const { cells } = await ergon.control('node.status')
+    const leader = cells.find(({ name }) => name === cell)?.launcher_pid ?? undefined
+    if (leader === undefined) await pause(STARTING_MS)
+    else {
+      const tree = readTree({ leader })
+      const found = tree.find(({ pid }) => title.test(readArguments(pid)[0] ?? ''))
+      if (found !== undefined) return found.pid
+      await pause(1)
+    }
+  }
+  assert.fail(`no process of ${cell} was ${title}`)
 }
 
 /** Does work as the superuser of the server that runs. */
