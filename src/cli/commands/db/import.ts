@@ -103,7 +103,9 @@ async function pull(
   const written = demandDone(psql)
   written.catch(() => undefined)
   let isRefused = false
-  into.on('error', () => {
+  into.on('error', () => undefined)
+  // At its end, and not at an error of the pipe: Node.js may close the pipe before a write fails.
+  psql.process.once('exit', () => {
     isRefused = true
     // SIGTERM is worth a line of pg_dump, which hides why psql has ended.
     dump.process.kill('SIGKILL')
