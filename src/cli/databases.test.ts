@@ -23,12 +23,19 @@ test('a database that may still get its status is waited for', () => {
     of('deploying'),
     of('failed'),
     of('failed', CHANGE_UNDER_WAY),
-    of('suspended'),
     of('suspended', CHANGE_UNDER_WAY),
     of('deployed', 'Could not change the roles'),
   ])
     assert.equal(whyNot(one, 'deployed'), undefined, JSON.stringify(one))
   assert.equal(whyNot(of('suspended', HELD_WORDS.budget), 'suspended'), undefined)
+})
+
+test('another wish that came meanwhile ends the wait', () => {
+  for (const [one, wanted, words] of [
+    [of('suspended'), 'deployed', 'notes was suspended meanwhile'],
+    [of('deployed'), 'suspended', 'notes was resumed meanwhile'],
+  ] as const)
+    assert.equal(whyNot(one, wanted)?.message, words)
 })
 
 test('one that does not get there says why, what becomes of it, and ends by the kind of the reason', () => {

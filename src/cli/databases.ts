@@ -104,7 +104,8 @@ export function whyNot(
   { name, status, reason }: AwaitedDatabase,
   wanted: 'deployed' | 'suspended',
 ): CommandError | undefined {
-  if (reason === null || reason === CHANGE_UNDER_WAY || status === wanted) return undefined
+  if (reason === CHANGE_UNDER_WAY || status === wanted) return undefined
+  if (reason === null) return UNMADE.has(status) ? undefined : otherWish(name, status)
   const exitCode = isUnpaidReason(reason) ? EXIT.payment : EXIT.failed
   if (UNMADE.has(status))
     return new CommandError(
@@ -119,6 +120,14 @@ export function whyNot(
     `it goes on by itself when that is over: ergon db show ${name}`,
   )
 }
+
+/** A database that is at rest in a state that this command does not wait for. */
+const otherWish = (name: string, status: Database['status']): CommandError =>
+  new CommandError(
+    `${name} was ${status === 'suspended' ? 'suspended' : 'resumed'} meanwhile`,
+    EXIT.failed,
+    `ergon db show ${name}`,
+  )
 
 /** After a long time without a reason. */
 export function stillWaiting(
