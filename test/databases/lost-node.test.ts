@@ -44,7 +44,7 @@ after(async () => {
   if (copies !== undefined) rmSync(copies, { recursive: true, force: true })
 })
 
-const { done, refused, rowsOf } = createRestoreDriver(() => ergon)
+const { done, refused, rowsOf, write, storedTo } = createRestoreDriver(() => ergon)
 
 async function newDatabase(name: string): Promise<URL> {
   const url = await makeDatabase(ergon, name)
@@ -52,23 +52,6 @@ async function newDatabase(name: string): Promise<URL> {
   await backUpNightly(ergon, idOf(url))
   return url
 }
-
-/** Writes a row; a time after its commit. */
-const write = (url: URL, n: number): Promise<Date> =>
-  withClient(url, async (client) => {
-    await client.query('insert into kept values ($1)', [n])
-    const { rows } = await client.query<{ now: Date }>(
-      "select clock_timestamp() + interval '1 ms' as now",
-    )
-    return rows[0]?.now ?? assert.fail()
-  })
-
-/** Resolves when the log of a server is known to be stored up to a time. */
-const storedTo = (url: URL, time: Date): Promise<void> =>
-  until('the log is stored', async () => {
-    const text = 'select from databases where id = $1 and log_stored_at > $2'
-    return (await ergon.sql(text, [idOf(url), time])).length > 0
-  })
 
 type Shown = { readonly status: string; readonly reason: string | null }
 const shown = async (name: string) =>

@@ -7,7 +7,7 @@ import type pg from 'pg'
 import { readArguments, readTree } from '#cells/process-table.ts'
 import { superuserPasswordOf } from '#databases/logins/passwords.ts'
 import type { Ergon } from '../start-ergon.ts'
-import { withClient } from './driver.ts'
+import { until, withClient } from './driver.ts'
 
 export type RestoreDriver = {
   /** Runs a command that must succeed; all that it printed. */
@@ -16,6 +16,10 @@ export type RestoreDriver = {
   refused(...words: readonly string[]): Promise<string>
   /** The numbers in the table `kept` of a database. */
   rowsOf(name: string): Promise<number[]>
+  /** Writes a number into the table `kept`; a time after its commit. */
+  write(url: URL, n: number): Promise<Date>
+  /** Resolves when the log of a server is known to be stored up to a time. */
+  storedTo(url: URL, time: Date): Promise<void>
 }
 
 export function createRestoreDriver(ergon: () => Ergon): RestoreDriver {
@@ -38,6 +42,19 @@ export function createRestoreDriver(ergon: () => Ergon): RestoreDriver {
       )
       return rows.map(({ n }) => n)
     },
+    write: (url, n) =>
+      withClient(url, async (client) => {
+        await client.query('insert into kept values ($1)', [n])
+        const { rows } = await client.query<{ now: Date }>(
+          "select clock_timestamp() + interval '1 ms' as now",
+        )
+        return rows[0]?.now ?? assert.fail()
+      }),
+    storedTo: (url, time) =>
+      until('the log is stored', async () => {
+        const text = 'select from databases where id = $1 and log_stored_at > $2'
+        return (await ergon().sql(text, [idOf(url), time])).length > 0
+      }),
   }
 }
 
