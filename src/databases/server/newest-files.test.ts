@@ -27,7 +27,7 @@ function olderCluster(t: TestContext, hasBackup: boolean) {
   return { state, cluster: { id: 'db_1', folder }, connect: () => server as State }
 }
 
-/** The words that the owner reads of a start. */
+/** The words of a failed start for its owner. */
 const wordsOf = (start: Promise<void>): Promise<string> =>
   start.then(
     () => assert.fail('it starts'),
