@@ -7,7 +7,7 @@ import { compiledVersion, STAMP } from './code-version.ts'
 
 export type AgentBundle = {
   readonly address: string
-  /** The version of the code; see compiledVersion(). */
+  /** compiledVersion() returns it. */
   readonly version: string
 }
 

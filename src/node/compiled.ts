@@ -33,7 +33,7 @@ const EMPTY_FD_3 = 'exec "$@" 3< /dev/null'
 export async function compilePrograms(deps: {
   readonly folder: string
   readonly programs: readonly Program[]
-  /** The version of our code, where the start knows it. */
+  /** The version of our code is computed where this is absent. */
   readonly version?: string | undefined
   readonly log: Logger
   readonly signal: AbortSignal

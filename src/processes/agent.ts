@@ -66,7 +66,7 @@ export interface Agent {
 
 type Surroundings = {
   readonly signal: AbortSignal
-  /** The version of our code, where the start knows it. */
+  /** The version of our code is computed where this is absent. */
   readonly version: string | undefined
   readonly report: Reporter
   readonly logTail: LogTail
