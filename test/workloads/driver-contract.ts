@@ -22,6 +22,7 @@ import type {
   WorkloadEvents,
   WorkloadSpec,
 } from '#workloads/driver.ts'
+import { seedPrograms } from '../ergon-cache.ts'
 import type { DriverAgent } from './driver-agent.ts'
 import { BURN, BY_NAME, DEAF, DESCRIPTORS, TELL_PLACE, UNREADY } from './driver-programs.ts'
 import { writeServerImage } from './image.ts'
@@ -84,6 +85,7 @@ export function driverContract({ name, on, skip, engine: startEngine }: Contract
       outside = await openOutside(join(where.root, 'outside.sock'))
       const { outlet } = outside
       drivers = { name, engine: engine?.socket, where, imageFolder: folder, outlet }
+      await seedPrograms(where.dataFolder)
       ;({ cells, driver } = await openDriver(drivers))
       base = await specOf(driver, image)
     })
@@ -353,7 +355,8 @@ export function driverContract({ name, on, skip, engine: startEngine }: Contract
 
     test('a killed agent leaves nothing that runs, and the next one starts the same again', async () => {
       const own = { ...drivers, where: place() }
-      const { root } = own.where
+      const { root, dataFolder } = own.where
+      await seedPrograms(dataFolder)
       for (const dieAfterMs of DEATHS_MS) {
         const mark = `${root}-${dieAfterMs}`
         const agent = startAgent({ place: own, image, mark, ...(dieAfterMs && { dieAfterMs }) })

@@ -13,6 +13,7 @@ import { place } from '#cells/testing/harness.ts'
 import { makeImageRoot } from '#cells/testing/image-root.ts'
 import { writeLayout } from '#images/testing.ts'
 import type { WorkloadDriver, WorkloadSpec } from '#workloads/driver.ts'
+import { seedPrograms } from '../ergon-cache.ts'
 import { writeServerImage } from './image.ts'
 import { NO_WAIT, openDriver, specOf, type DriverName } from './open-driver.ts'
 import { noEngine, startPodman, type TestEngine } from './podman.ts'
@@ -59,6 +60,7 @@ function habits(name: DriverName): void {
     if (name === 'docker') engine = await startPodman()
     const outlet = { socket: join(where.root, 'nowhere'), ticket: 'a', ports: [], hosts: [] }
     const given = { name, engine: engine?.socket, where, imageFolder: folder, outlet }
+    await seedPrograms(where.dataFolder)
     ;({ cells, driver } = await openDriver(given))
   })
   after(async () => {

@@ -10,6 +10,7 @@ import { callUnix } from '#base/unix-client.ts'
 import { place } from '#cells/testing/harness.ts'
 import { makeImageRoot } from '#cells/testing/image-root.ts'
 import { writeLayout } from '#images/testing.ts'
+import { seedPrograms } from '../ergon-cache.ts'
 import { NO_WAIT, openDriver, specOf } from './open-driver.ts'
 
 const NGINX = '/usr/sbin/nginx'
@@ -35,6 +36,7 @@ test(
     t.after(() => [folder, where.root].forEach((path) => rmSync(path, { recursive: true })))
     chmodSync(folder, 0o755)
     const outlet = { socket: join(where.root, 'nowhere'), ticket: 'a', ports: [], hosts: [] }
+    await seedPrograms(where.dataFolder)
     const { cells, driver } = await openDriver({
       name: 'local',
       engine: undefined,
