@@ -8,7 +8,7 @@ const notes = { name: 'notes', sizeBytes: () => 64 * MB, spaceBytes: () => 1000 
 test('a full database is told its size as it was asked for, and the command that enlarges it', () => {
   const { message, hint } = fullWords('size', notes)
   assert.equal(message, 'the database is full: its size is 64MB')
-  assert.match(hint ?? '', /ergon db resize notes/)
+  assert.match(hint ?? '', /vacuum <table> for rows of ended transactions.*ergon db resize notes/)
   const temporary = temporaryWords({ ...notes, sizeBytes: () => 2000 * MB })
   assert.match(temporary.message, /in the database of 2GB$/)
   assert.match(temporary.hint ?? '', /ergon db resize notes/)
@@ -18,7 +18,7 @@ test('a session that is ended ahead of the limit is not told that the database i
   const { code, message, hint } = aheadWords(notes, { bytes: 9 * MB })
   assert.equal(code, '53100')
   assert.equal(message, 'the session was about to fill the database: its size is 64MB')
-  assert.match(hint ?? '', /What its transaction wrote is undone.*ergon db resize notes/)
+  assert.match(hint ?? '', /What its transaction wrote is undone.*vacuum <table>.*ergon db resize notes/)
 })
 
 test('a session that would fill the disk before the database is told so', () => {

@@ -47,7 +47,7 @@ export function fullWords(why: WhyFull, { name, sizeBytes }: SizeLimits): FatalE
       return {
         code: '53100',
         message: `the database is full: its size is ${sizeText(sizeBytes())}`,
-        hint: `Make room (begin read write; then delete and vacuum, truncate or drop), or: ${resize(name)}`,
+        hint: `Make room (vacuum <table> for rows of ended transactions; begin read write, then delete and vacuum full, truncate or drop), or: ${resize(name)}`,
       }
   }
 }
@@ -59,7 +59,7 @@ export function aheadWords(limits: SizeLimits, { bytes }: Pick<StoredFiles, 'byt
   return {
     code: '53100',
     message: `the session was about to fill the database: its size is ${sizeText(sizeBytes())}`,
-    hint: `What its transaction wrote is undone. Write less, or: ${resize(name)}`,
+    hint: `What its transaction wrote is undone; rows in a table keep their room until: vacuum <table>. Write less, or: ${resize(name)}`,
   }
 }
 

@@ -143,9 +143,9 @@ test(
 )
 
 /** A session of a role that has written nothing. */
-async function customer(t: TestContext): Promise<pg.Client> {
+async function customer(t: TestContext, database = 'postgres'): Promise<pg.Client> {
   const address = { host: server.socketFolder, user: 'reader', password: 'of a test' }
-  const client = new pg.Client({ ...address, database: 'postgres' })
+  const client = new pg.Client({ ...address, database })
   client.on('error', () => undefined)
   await client.connect()
   t.after(() => client.end())
@@ -279,6 +279,57 @@ test(
     )
     assert.equal(await isReadOnly(), false)
     assert.deepEqual(kept.found, [undefined])
+  },
+)
+
+/** The last message of each session whose temporary files exceed the room, while the tables grow by so many MB. */
+async function toldOfTemporary(pids: readonly number[], growthMb: number) {
+  const MB = 1_000_000
+  const temporary = { temporaryBytes: 10 * MB, temporaryPids: pids }
+  const begun = { bytes: (58 - growthMb) * MB, temporaryBytes: 0, temporaryPids: [] }
+  const sizes = [begun, begun, { bytes: 58 * MB, ...temporary }]
+  await using kept = keeping({ sizeBytes: 64 * MB, spaceBytes: GB }, { read: readsOf(sizes) })
+  const wordsOf = (pid: number) => kept.cuts.find((cut) => cut.pids?.includes(pid))?.fatal.message
+  await until('they are ended', () => pids.every((pid) => wordsOf(pid) !== undefined))
+  return pids.map((pid) => wordsOf(pid) ?? assert.fail())
+}
+
+test(
+  'temporary files are blamed for a full database where no larger part of the room went to tables',
+  { skip },
+  async (t) => {
+    const writer = await startWriter(t)
+    const { rows } = await (
+      await customer(t)
+    ).query<{ pid: number }>('select pg_backend_pid() as pid')
+    const pids = [writer, rows[0]?.pid ?? assert.fail()]
+    const temporary = 'the temporary files of the query leave no room in the database of 64MB'
+    const ahead = 'the session was about to fill the database: its size is 64MB'
+    assert.deepEqual(await toldOfTemporary(pids, 9), [temporary, temporary])
+    // A session that wrote no table has no part in their growth.
+    assert.deepEqual(await toldOfTemporary(pids, 50), [ahead, temporary])
+  },
+)
+
+test(
+  'a database that is full of the rows of ended transactions has room after a vacuum',
+  { skip },
+  async (t) => {
+    await state.query('create database own owner reader')
+    const owner = await customer(t, 'own')
+    await owner.query('create table undone (body text) with (autovacuum_enabled = off)')
+    const bytes = await readBytes()
+    await assert.rejects(
+      owner.query(`insert into undone
+        select repeat('x', 1300) from generate_series(0, 20000) n where 1 / (20000 - n) >= 0`),
+      /division by zero/,
+    )
+    const after = await readBytes()
+    assert.ok(after - bytes > 20_000_000, `${after - bytes} bytes more`)
+    await using _ = keeping({ sizeBytes: bytes + 20_000_000, spaceBytes: GB })
+    await until('it is full', isReadOnly)
+    await owner.query('vacuum undone')
+    await until('it is open again', async () => !(await isReadOnly()))
   },
 )
 

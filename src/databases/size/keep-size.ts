@@ -107,6 +107,8 @@ export async function keepSize(deps: SizeDeps, signal: AbortSignal): Promise<voi
   /** No table was written in the last rest. */
   let isQuiet = false
   let roomMost = Infinity
+  /** Stored when there were no temporary files last. */
+  let bareBytes: number | undefined
   while (!signal.aborted) {
     let rest = restOf(REST_AFTER_ERROR_MS)
     try {
@@ -117,7 +119,9 @@ export async function keepSize(deps: SizeDeps, signal: AbortSignal): Promise<voi
       const { bytes } = stored
       slowdown.look({ bytes, atMs: begunMs, pace, room: roomOf(deps, stored, OVER_MAX) })
       if (pace.isGrowing && roomOf(deps, stored, 1) < NEAR_MS * BYTES_PER_MS) writers.warm()
-      await endTemporary({ ...deps, writers }, stored, full === undefined ? 1 : OVER_MAX)
+      if (stored.temporaryBytes === 0) bareBytes = bytes
+      bareBytes ??= bytes
+      await endTemporary({ ...deps, writers }, { stored, full, grownBytes: bytes - bareBytes })
       const why = whyFull(deps, stored, full && { [full.why]: ROOM_AGAIN })
       // Before the server is asked: one on a full disk lets nobody in.
       tell(stored, why && fullWords(full?.why ?? why, deps))
@@ -240,10 +244,25 @@ type MeasuredSize = {
   readonly full: Full | undefined
 }
 
-/** Ends queries whose temporary files leave no room. */
-async function endTemporary(deps: SettleDeps, stored: StoredFiles, part: number): Promise<void> {
-  if (stored.temporaryBytes > Math.max(0, roomOf(deps, stored, part)))
-    await deps.writers.endQueries(temporaryWords(deps), stored.temporaryPids)
+/**
+ * Ends queries whose temporary files leave no room. The files of generate_series are small beside the rows that it gives
+ * to a table: where the tables have grown by more meanwhile, the sessions that write are told so.
+ */
+async function endTemporary(
+  deps: SettleDeps,
+  {
+    stored,
+    full,
+    grownBytes,
+  }: { readonly stored: StoredFiles; readonly full: Full | undefined; readonly grownBytes: number },
+): Promise<void> {
+  const { temporaryBytes, temporaryPids } = stored
+  const room = roomOf(deps, stored, full === undefined ? 1 : OVER_MAX)
+  if (temporaryBytes <= Math.max(0, room)) return
+  const readers = temporaryWords(deps)
+  const ofTables = full === undefined ? aheadWords(deps, stored) : fullWords(full.why, deps)
+  const writers = grownBytes > temporaryBytes ? ofTables : readers
+  await deps.writers.endQueries({ readers, writers }, temporaryPids)
 }
 
 async function whileOpen(

@@ -4,6 +4,8 @@ import { sleep } from '#base/clock.ts'
 import type { State } from '#state/connect.ts'
 import { createDrop } from './drop.ts'
 
+type QueryWords = { readonly readers: FatalError; readonly writers: FatalError }
+
 export interface Writers {
   /** Opens the connection ahead of its use, and keeps it open while this is called again. */
   warm(): void
@@ -12,8 +14,11 @@ export interface Writers {
    * ended earlier still writes, the growth is its own. Resolves with the number of the writers.
    */
   end(fatal: FatalError, leastMs?: number): Promise<number>
-  /** Ends the sessions of these backends, and those that parallel workers among them work for. */
-  endQueries(fatal: FatalError, pids: readonly number[]): Promise<void>
+  /**
+   * Ends the sessions of these backends, and those that parallel workers among them work for: those whose transactions
+   * have written with words of their own.
+   */
+  endQueries(words: QueryWords, pids: readonly number[]): Promise<void>
   /**
    * Has the server drop messages of NOTIFY that each listener has read, and long texts of queries. Ends the sessions whose
    * transactions may keep messages.
@@ -37,6 +42,10 @@ const WARM_MS = 30_000
 const WRITERS = `select pid, xact_start < clock_timestamp() - $1 * interval '1 ms' as is_old
   from pg_stat_get_activity(null)
   where backend_xid is not null and backend_type = 'client backend' and usesysid <> current_user::regrole`
+
+/** The sessions of backends and of parallel workers. */
+const LEADERS = `select pid, backend_xid is not null as writes from pg_stat_activity
+  where pid in (select coalesce(leader_pid, pid) from pg_stat_activity where pid = any ($1))`
 
 export type WritersDeps = {
   /** Opens a connection as the superuser. */
@@ -93,15 +102,16 @@ export function createWriters({
       await terminate(pids)
       return pids.length
     },
-    async endQueries(fatal, pids) {
-      const { rows } = await open().query<{ pid: number }>(
-        'select distinct coalesce(leader_pid, pid) as pid from pg_stat_activity where pid = any ($1)',
-        [pids],
-      )
-      cut(
-        fatal,
-        rows.map(({ pid }) => pid),
-      )
+    async endQueries(words, pids) {
+      const { rows } = await open().query<{ pid: number; writes: boolean }>(LEADERS, [pids])
+      for (const kind of ['readers', 'writers'] as const) {
+        const ended = rows.filter(({ writes }) => writes === (kind === 'writers'))
+        if (ended.length > 0)
+          cut(
+            words[kind],
+            ended.map(({ pid }) => pid),
+          )
+      }
     },
     drop: (fatal) => drop(open(), fatal),
     async readOnly(value) {
