@@ -20,7 +20,7 @@ import { localDataFolder, type GlobalOptions } from './profile.ts'
 const VERSION_LEAST = { pg_dump: 16, pg_restore: 16, psql: 10 } as const
 const VERSION_MAX_MS = 20_000
 const FROM_WHERE =
-  'install postgresql-client-16: Debian 13 or the apt repository of PostgreSQL has it or a later one, Debian 12 has 15; or run the command on the machine of the service'
+  'install postgresql-client-16: Debian 13 or the apt repository of PostgreSQL has it or a later one, Debian 12 has 15; or run the command on the machine of the service with --data <folder> or ERGON_DATA, its data folder'
 
 type ToolName = keyof typeof VERSION_LEAST
 

@@ -29,7 +29,7 @@ test('pg_dump and pg_restore must be of 16 or later, and the way to get one is s
     install(name, '15.18 (Debian 15.18-0+deb12u1)')
     await assert.rejects(findTool({}, name, FAR), {
       message: new RegExp(`The ${name} of this machine will not do: .* 15\\.18 .*16 or later`),
-      next: /postgresql-client-16.*Debian 12 has 15/,
+      next: /postgresql-client-16.*Debian 12 has 15.*machine of the service with --data <folder>/,
     })
     install(name, '16.14')
     assert.equal((await findTool({}, name, FAR)).program, name)
