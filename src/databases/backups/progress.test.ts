@@ -15,6 +15,7 @@ import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
 import type { WorkDeps } from './job.ts'
 import { PassingFault } from './plan.ts'
+import { openProgress } from './progress.ts'
 import { restore } from './restore.ts'
 import { createSealedBlobs, type SealedBlobs } from './sealed-blobs.ts'
 
@@ -81,6 +82,25 @@ async function wantedRestore(
   await state.query("update database_restores set status = 'running' where database = $1", [id])
   return { id, database }
 }
+
+test('openProgress() tells no more than all bytes where the files have grown', () => {
+  const told: unknown[] = []
+  const state = {
+    query: async (_: string, values: unknown) => {
+      told.push(values)
+      return { rows: [], rowCount: 1 }
+    },
+  }
+  using progress = openProgress({ state, clock: systemClock } as unknown as WorkDeps, '', {
+    id: 'r',
+  })
+  progress.report(12, 10)
+  progress.report(9, 10)
+  assert.deepEqual(told, [
+    ['r', 10, 10],
+    ['r', 9, 10],
+  ])
+})
 
 test(
   'a restore tells its bytes between none and all while its store is slow',

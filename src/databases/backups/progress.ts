@@ -25,8 +25,9 @@ export function openProgress(
   let total: number | null = null
   let movedMs = clock.monotonicMs()
   const still = new AbortController()
+  // The files of a running server grow while they are copied.
   const tell = () =>
-    state.query(text, [id, done, total]).then(
+    state.query(text, [id, total === null ? done : Math.min(done, total), total]).then(
       ({ rowCount }) => rowCount === 0 && gone?.(),
       () => undefined,
     )
