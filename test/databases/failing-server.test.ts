@@ -58,7 +58,7 @@ test('a server that does not start fails its database with the reason; clients a
   const refusal = {
     code: '57P03',
     message: 'the server of the database does not start',
-    hint: `The reason: ergon db show ${NAME}. It is tried again by itself.`,
+    hint: `The reason: ergon db show ${NAME}. It starts by itself once that is mended.`,
   }
   assert.deepEqual(await refusalOf(), refusal)
   await statusIs('failed')

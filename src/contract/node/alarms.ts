@@ -41,7 +41,7 @@ const DATABASE_ALARMS = {
   route_certificate_not_ordered:
     'orders of the certificate of a route failed three times or more; it is tried again at the time of the finding',
   database_failing:
-    'the server of a database does not start; the detail has the last line of its log. It is tried again by itself',
+    'the server of a database does not start; the detail has the last line of its log, or that its files are missing. It starts by itself once that is mended',
   database_log_waiting:
     'the log of a database could not be stored for five minutes, or 256 MB of it wait',
   database_backup_failing: 'the nightly backups of a database failed three times in a row',

@@ -15,7 +15,7 @@ export const STARTING: FatalError = {
 export const notStartingWords = (name: string): FatalError => ({
   code: '57P03',
   message: 'the server of the database does not start',
-  hint: `The reason: ergon db show ${name}. It is tried again by itself.`,
+  hint: `The reason: ergon db show ${name}. It starts by itself once that is mended.`,
 })
 
 /** It is not there yet, or not as its account wants it, for this reason of the API. */

@@ -96,7 +96,10 @@ test('a database whose change failed says so, and one that is being made says th
   const [code, message] = ['57P03', 'the server of the database does not start']
   await assert.rejects(refusedWith(TRIED_AGAIN), (error: LoginRefusal) => {
     assert.deepEqual([error.fatal.code, error.fatal.message], [code, message])
-    assert.match(error.fatal.hint ?? '', /ergon db show notes/)
+    assert.match(
+      error.fatal.hint ?? '',
+      /ergon db show notes\. It starts by itself once that is mended/,
+    )
     return true
   })
   const budget = `${UNPAID_WORDS.budget}: db_1`
