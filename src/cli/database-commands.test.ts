@@ -43,6 +43,8 @@ const [shown, unbacked] = ['shown', 'unbacked'].map((name) =>
   }),
 ) as [string, string]
 const restoring = (step: string, done: number) => ({ step, done_bytes: done, total_bytes: 9 })
+const USED_UP =
+  'today\'s energy budget of this database is used up. Raise it: ergon db budget notes "<energy>/day"'
 const TRIED = 'the store is away; it is tried again by itself'
 /** The answers to the polls of a path, in order; the last answer stays. */
 const polled = (...answers: object[]) => answers.map((answer) => JSON.stringify(answer))
@@ -60,6 +62,12 @@ const POLLS = {
     { name: 'notes-two', reason: null, status: 'restoring', restore: restoring('log', 9) },
     { name: 'notes-two', reason: null, status: 'restoring', restore: restoring('checks', 9) },
     { name: 'notes-two', reason: null, status: 'deployed', restore: null },
+  ),
+  '/v1/databases/copied': polled(
+    { name: 'copied', reason: null, status: 'restoring', restore: restoring('copy', 7) },
+    { name: 'copied', reason: null, status: 'restoring', restore: restoring('checks', 9) },
+    { name: 'copied', reason: null, status: 'deploying', restore: null },
+    { name: 'copied', reason: null, status: 'deployed', restore: null },
   ),
   '/v1/databases/again': polled(
     { name: 'again', reason: null, status: 'restoring', restore: restoring('copy', 7) },
@@ -93,6 +101,33 @@ function deletable(name: string, restorable: readonly object[]): Readonly<Record
 
 const ANSWERS = {
   '/v1/databases/shown': shown,
+  '/v1/databases/stopped': JSON.stringify({
+    ...(JSON.parse(shown) as object),
+    name: 'stopped',
+    energy_budget: '50 J/day',
+    energy_budget_used_j: 49.5,
+  }),
+  '/v1/databases/stopped/backups': JSON.stringify({
+    object: 'list',
+    data: [],
+    restorable_from: null,
+  }),
+  '/v1/databases/notes/queries': JSON.stringify({
+    object: 'database.queries',
+    basis: 'an estimate',
+    from: AT,
+    to: AT,
+    energy_j: 4,
+    other_j: 0.5,
+    rest_j: 0.5,
+    data: Array.from({ length: 30 }, (_, nth) => ({
+      query: `select ${nth}`,
+      calls: 1,
+      rows: 1,
+      execution_ms: 1,
+      energy_j: 0.1,
+    })),
+  }),
   '/v1/databases/shown/backups': JSON.stringify({
     object: 'list',
     data: [],
@@ -111,7 +146,10 @@ const ANSWERS = {
   '/v1/databases/unbacked': unbacked,
   '/v1/databases/notes/backups': JSON.stringify({
     object: 'list',
-    data: [{ ...backup, done_bytes: 45, total_bytes: 100 }],
+    data: [
+      { ...backup, done_bytes: 45, total_bytes: 100 },
+      { ...backup, id: 'bkp_2', kind: 'nightly', status: 'failed', reason: USED_UP },
+    ],
     restorable_from: null,
     log_lost_from: null,
     restorable: [],
@@ -131,6 +169,12 @@ suite('commands of databases at a service', () => {
   test('db backup list tells how far a backup is', async () => {
     const { out } = await ergon('db', 'backup', 'list', 'notes')
     assert.match(out, /bkp_1 .*running, 45 % read/)
+    assert.match(out, /^bkp_2 +nightly +failed +2026/m)
+  })
+
+  test('db backup list tells why one failed below the table, without the advice of that day', async () => {
+    const { told } = await ergon('db', 'backup', 'list', 'notes')
+    assert.match(told, /^bkp_2 failed: today's energy budget of this database is used up$/m)
   })
 
   test('db delete prints a command that restores the last state that can be restored', async () => {
@@ -182,6 +226,21 @@ suite('commands of databases at a service', () => {
     assert.deepEqual(restorable, [{ from: AT, to: null }])
   })
 
+  test('db show says that a used-up energy budget stops the database, and until when', async () => {
+    const { out } = await ergon('db', 'show', 'stopped')
+    assert.match(out, /energy budget +49\.5 J of 50 J\/day: used up, no session until 00:00 UTC/)
+  })
+
+  test('db energy --queries lists twenty, or --limit, and the others together', async () => {
+    const listed = async (...more: string[]) => {
+      const { out } = await ergon('db', 'energy', 'notes', '--queries', ...more)
+      return [(out.match(/select \d/g) ?? []).length, /(\S+) +\(other statements/.exec(out)?.[1]]
+    }
+    assert.deepEqual(await listed(), [20, '1.5'])
+    assert.deepEqual(await listed('--limit', '29'), [29, '0.6'])
+    assert.equal((await ergon('db', 'energy', 'notes', '--queries', '--limit', 'x')).code, 2)
+  })
+
   test('db show shows a database whose backups cannot be read, and says what is missing', async () => {
     for (const more of [[], ['--json']]) {
       const { code, out, told } = await ergon('db', 'show', 'unbacked', ...more)
@@ -222,6 +281,17 @@ suite('commands of databases at a service', () => {
       { what: `${what}: its tables are read` },
     ])
     assert.equal((JSON.parse(out) as { status: string }).status, 'deployed')
+  })
+
+  test('db clone --json tells of a clone, whose progress does not fall when its tables are read', async () => {
+    const { code, told } = await ergon('db', 'clone', 'notes', 'copied', '--json')
+    assert.equal(code, 0, told)
+    const what = 'clone copied'
+    assert.deepEqual(progressOf(told), [
+      { what, done_bytes: 7, total_bytes: 9 },
+      { what, done_bytes: 9, total_bytes: 9 },
+      { what: `${what}: its tables are read` },
+    ])
   })
 
   test(

@@ -1,6 +1,7 @@
 // Functions that the commands of databases share.
 import { sleep } from '#base/clock.ts'
 import { CHANGE_UNDER_WAY, isUnpaidReason } from '#contract/resources/passing-reasons.ts'
+import { isBudgetUsedUp } from '#contract/values/printed-budget.ts'
 import { apiGet, apiPatch, ApiRefusal, replyOf } from './client.ts'
 import { interruptible } from './interruptible.ts'
 import { CommandError, EXIT, printLabelled, type LabelledText } from './output.ts'
@@ -183,7 +184,7 @@ const restorableLine = (backups: ReplyOf<typeof backupList>): string =>
   backups.restorable_from === null ? 'not yet' : `to ${restorableWords(backups)}`
 
 function linesOf(one: Database): LabelledText[] {
-  const { energy_budget: budget, energy_budget_used_j: usedJ, restore } = one
+  const { restore } = one
   const extensions = one.extensions.map(({ name, version }) => `${name} ${version}`)
   const full = one.full ? ': full, transactions are read-only' : ''
   return [
@@ -195,7 +196,7 @@ function linesOf(one: Database): LabelledText[] {
     ['region', one.region],
     ['size', `${mb(one.stored_bytes)} of ${mb(one.size_bytes)} MB${full}`],
     ['write-ahead log', `${mb(one.wal_bytes)} MB`],
-    ['energy budget', budget === null ? 'none' : `${(usedJ ?? 0).toFixed(1)} J of ${budget}`],
+    ['energy budget', budgetWords(one)],
     ['PostgreSQL', one.postgres_version ?? 'not started yet'],
     ['pgvector', one.vector_version ?? 'not on this machine'],
     ['extensions', extensions.join(', ') || 'none'],
@@ -203,6 +204,14 @@ function linesOf(one: Database): LabelledText[] {
     ['endpoint', `${one.host}:${one.port}, login ${one.role}`],
     ['created', one.created_at],
   ]
+}
+
+function budgetWords(one: Database): string {
+  const { name, energy_budget: budget, energy_budget_used_j: usedJ } = one
+  if (budget === null) return 'none'
+  const used = `${(usedJ ?? 0).toFixed(1)} J of ${budget}`
+  if (!isBudgetUsedUp(one)) return used
+  return `${used}: used up, no session until 00:00 UTC, or: ergon db budget ${name} "<energy>/day"`
 }
 
 function awakeWords(last: Database['last_awake']): string {

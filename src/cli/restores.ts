@@ -62,26 +62,31 @@ export type RestoreFrom = {
 export async function makeFrom(
   options: GlobalOptions,
   made: {
+    readonly verb: 'restore of' | 'clone'
     readonly name: string
     readonly size?: string
     readonly energy_budget?: string | null
     readonly from: RestoreFrom
   },
 ): Promise<void> {
-  await apiPost(options, '/v1/databases', made)
+  const { verb, ...wanted } = made
+  await apiPost(options, '/v1/databases', wanted)
   const { name } = made
-  const what = `restore of ${name}`
+  const what = `${verb} ${name}`
   const database = await barred(
     `The service goes on: ergon db show ${name}`,
     options,
     async (bar) => {
       const tellStepOnce = createTeller(options, bar, what)
       const tellReason = createTeller(options, bar, what)
+      // Kept behind the last step, until the database is deployed.
+      let restore: Database['restore'] = null
       for (;;) {
         const found = await getAwaited(options, name)
         if (found.status === 'deployed') return found
         if (found.status === 'failed') return await giveUp(options, found, made.from.database)
-        const { step = 'copy', done_bytes: done = 0, total_bytes: total } = found.restore ?? {}
+        restore = found.restore ?? restore
+        const { step = 'copy', done_bytes: done = 0, total_bytes: total } = restore ?? {}
         const words = RESTORE_STEPS[step] ?? null
         bar.show(what, done, total ?? undefined)
         if (words !== null) bar.erase()

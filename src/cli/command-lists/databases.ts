@@ -85,6 +85,10 @@ export const DATABASES_COMMANDS: CommandList = {
         ['--since <duration>', 'how far back, such as 1h or 7d, at most 31d (default 24h)'],
         ['--by <step>', 'minute, hour (default) or day'],
         ['--queries', 'an estimate for each query instead, by execution time'],
+        [
+          '--limit <n>',
+          'with --queries, at most so many (default 20, at most 100); the others are one line',
+        ],
       ],
       load: () => import('#cli/commands/db/energy.ts'),
     },

@@ -36,6 +36,9 @@ export const UNPAID_WORDS = {
   budget: 'Could not go on: the energy budget is used up',
 } as const
 
+/** The reason of a failure that is over: its advice was for that moment. */
+export const withoutAdvice = (reason: string): string => reason.split('. ', 1)[0] ?? reason
+
 /** A reason that funds or a larger budget end. */
 export const isUnpaidReason = (reason: string): boolean =>
   reason === HELD_WORDS.budget ||

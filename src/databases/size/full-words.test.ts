@@ -18,7 +18,10 @@ test('a session that is ended ahead of the limit is not told that the database i
   const { code, message, hint } = aheadWords(notes, { bytes: 9 * MB })
   assert.equal(code, '53100')
   assert.equal(message, 'the session was about to fill the database: its size is 64MB')
-  assert.match(hint ?? '', /What its transaction wrote is undone.*vacuum <table>.*ergon db resize notes/)
+  assert.match(
+    hint ?? '',
+    /What its transaction wrote is undone.*vacuum <table>.*ergon db resize notes/,
+  )
 })
 
 test('a session that would fill the disk before the database is told so', () => {

@@ -3,6 +3,7 @@ import type { CommandCall } from '#cli/call.ts'
 import { apiGet, replyOf } from '#cli/client.ts'
 import { backupsPath, restorableWords, type Backup } from '#cli/databases.ts'
 import { print, printJson, table, tell } from '#cli/output.ts'
+import { withoutAdvice } from '#contract/resources/passing-reasons.ts'
 import type { backupList } from '#contract/databases/databases.ts'
 
 const MB = 1_000_000
@@ -18,6 +19,8 @@ export async function run({ options, words: [name = ''] }: CommandCall): Promise
     (backup.stored_bytes / MB).toFixed(1),
   ])
   if (rows.length > 0) print(table(['BACKUP', 'KIND', 'STATUS', 'TIME', 'STORED MB'], rows))
+  for (const { id, status, reason } of list.data)
+    if (reason !== null) tell(`${id} ${status}: ${withoutAdvice(reason)}`)
   if (list.restorable_from === null)
     return tell(
       'There is no backup yet; the first one is taken within a minute, or an hour after one that failed',
@@ -28,9 +31,8 @@ export async function run({ options, words: [name = ''] }: CommandCall): Promise
     tell(`Rows since ${list.log_lost_from} may be missing: the last part of its log was not stored`)
 }
 
-/** With the reason of a failure, or with how far it is. */
-function statusOf({ status, reason, done_bytes: done, total_bytes: total }: Backup): string {
-  if (reason !== null) return `${status}: ${reason}`
+/** With how far it is. */
+function statusOf({ status, done_bytes: done, total_bytes: total }: Backup): string {
   if (status !== 'running' || total === null || total === 0) return status
   return `${status}, ${Math.min(100, Math.floor((done / total) * 100))} % read`
 }

@@ -6,6 +6,7 @@ import { makeFrom } from '#cli/restores.ts'
 export function run({ options, words: [database = '', name = ''] }: CommandCall): Promise<void> {
   const budget = textOption(options, 'energyBudget')
   return makeFrom(options, {
+    verb: 'clone',
     name,
     ...(budget !== undefined && { energy_budget: budgetOf(budget) }),
     from: { database },

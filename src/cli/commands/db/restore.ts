@@ -15,6 +15,7 @@ export async function run({ options, words: [database = ''] }: CommandCall): Pro
       `ergon db restore ${database} --as ${database.startsWith('db_') ? '<new name>' : `${database}-restored`}`,
     )
   await makeFrom(options, {
+    verb: 'restore of',
     name,
     ...(size !== undefined && { size }),
     ...(budget !== undefined && { energy_budget: budgetOf(budget) }),
