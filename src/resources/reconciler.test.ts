@@ -5,7 +5,7 @@ import { fault } from '#contract/errors.ts'
 import { UNPAID_WORDS } from '#contract/resources/passing-reasons.ts'
 import { whyNoState } from '#postgres/testing-url.ts'
 import { ACCOUNT, OTHER, add, reconciling, rowOf, withState } from './reconciler.fixture.ts'
-import { NotYet, type ReconcilerDeps } from './reconciler.ts'
+import { NotYet, restMs, type ReconcilerDeps } from './reconciler.ts'
 
 const skip = whyNoState()
 
@@ -248,6 +248,47 @@ test(
       })
     }),
 )
+
+test(
+  'a reconciler that starts again goes on with the pace of tries, and tells no refusal of the account as an error',
+  { skip },
+  () =>
+    withState(async (state) => {
+      const told: string[] = []
+      const tell = (level: string) => (text: string, fields?: object) =>
+        void (text === 'A resource could not be changed' && told.push(`${level} ${wordOf(fields)}`))
+      const wordOf = (fields: { error?: unknown } = {}) => typeof fields.error
+      const log = { debug: tell('debug'), info: tell('info'), warn: tell('warn'), error: tell('error') }
+      const codes = ['registry_unreachable', 'budget_exhausted'] as const
+      const deploy = async ({ name }: { readonly name: string }) => {
+        throw fault(codes[Number(name === 'poor')] ?? 'not_found', 'It cannot be')
+      }
+      const failedTries = async () =>
+        (
+          await state.query<{ tries: number }>(
+            'select sum(failed_tries)::int as tries from resources',
+          )
+        ).rows[0]?.tries ?? 0
+      await add(state, 'far')
+      await add(state, 'poor', 9, OTHER)
+      for (const least of [4, 8])
+        await reconciling(state, { deploy, log, againMs: 1 }, async () => {
+          while ((await failedTries()) < least) await new Promise((resolve) => setTimeout(resolve, 5))
+        })
+      assert.deepEqual(told.slice(0, 2), ['info string', 'info string'])
+      assert.deepEqual([...new Set(told.slice(2))], ['debug string'])
+      await state.query("select want_resource(id, 'deployed') from resources")
+      assert.equal(await failedTries(), 0)
+    }),
+)
+
+test('restMs() of a registry that does not answer grows to about an hour, of others to 4 minutes', () => {
+  const unreachable = fault('registry_unreachable', 'The name is not in the DNS')
+  const rests = [0, 1, 4, 8, 99].map((tries) => restMs(15_000, tries, unreachable))
+  assert.deepEqual(rests, [15_000, 30_000, 240_000, 3_840_000, 3_840_000])
+  const others = [0, 4, 8].map((tries) => restMs(15_000, tries, new Error('it is busy')))
+  assert.deepEqual(others, [15_000, 240_000, 240_000])
+})
 
 test(
   'a reconciler that removes alone makes deletions, and leaves other wishes as they are',

@@ -4,6 +4,7 @@
 import { sleep } from '#base/clock.ts'
 import { ErgonError, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
+import { entryOf } from '#contract/errors.ts'
 import { isUnpaidReason, TRIED_AGAIN } from '#contract/resources/passing-reasons.ts'
 import type { State } from '#state/connect.ts'
 import { NotWanted } from './instances.ts'
@@ -42,6 +43,8 @@ type Unsettled = Resource & {
   readonly revision: string
   /** The version that is wanted; null of kinds without versions. */
   readonly version: number | null
+  /** Tries of this revision in a row. */
+  readonly failedTries: number
 }
 
 /** Thrown by `deploy` where other work must be done first. That work wants the resource again at its end. */
@@ -51,13 +54,16 @@ export class NotYet extends Error {}
 const AGAIN_MS = 15_000
 /** A failure that the service cannot mend waits twice as long each time, up to 16 times: a try costs the account energy. */
 const DOUBLINGS_MAX = 4
+/** About an hour: a pull of a registry that does not exist fails without an end, at 1 J a try. */
+const REGISTRY_DOUBLINGS_MAX = 8
 /** Accounts whose resources are worked on side by side, one resource of each: none makes the others wait. */
 const ACCOUNTS_MAX = 4
 const INTERNAL = 500
 /** States before anything of a resource was there. */
 const NOT_MADE: ReadonlySet<string> = new Set(['pending', 'failed'])
 /** The change that has waited longest of each account. */
-const UNSETTLED = `select id, account, name, wanted, actual, reason, revision::text, version from (
+const UNSETTLED = `select id, account, name, wanted, actual, reason, revision::text, version,
+    failed_tries as "failedTries" from (
     select distinct on (account) * from resources
     where kind = $1 and (actual <> wanted or reached_revision < revision)
       and (actual not in ('crash_loop', 'failed') or wanted <> 'deployed' or reached_revision < revision)
@@ -122,10 +128,10 @@ function createWork(
 ) {
   const running = new Map<string, ChangeInWork>()
   const deploying = new Map<string, { readonly version: number | null; readonly end: () => void }>()
-  const rests = createRests(deps.againMs ?? AGAIN_MS, wake)
+  const { againMs = AGAIN_MS } = deps
+  const rests = createRests(wake)
   const work = async (change: Unsettled, own: ChangeInWork) => {
     const { id } = change
-    const isAgain = rests.isKnown(change)
     const step = () => {
       own.isAside = true
       wake()
@@ -136,15 +142,14 @@ function createWork(
     if (change.wanted === 'deployed') deploying.set(id, { version, end: unwanted })
     const end = await settle(
       deps,
-      { ...change, isAgain, aside: step },
+      { ...change, aside: step },
       AbortSignal.any([signal, ending.signal]),
     ).catch((error: unknown) => {
       if (!signal.aborted) deps.log.warn('A change waits', { id, error: messageOf(error) })
-      return 'again' as const
+      return againMs
     })
     deploying.delete(id)
-    if (end === 'settled') rests.forget(change)
-    else rests.begin(change, end === 'later')
+    if (end !== 'settled') rests.begin(change, end)
     running.delete(id)
     wake()
   }
@@ -175,49 +180,46 @@ function createWork(
   }
 }
 
-/** The rests of changes that failed: of equal length, or longer each time. */
-function createRests(againMs: number, wake: () => void) {
+/** The rests of changes that failed. */
+function createRests(wake: () => void) {
   const resting = new Set<string>()
-  /** The revision of each resource that failed last, and how often: its next failures are no news. */
-  const failed = new Map<string, { readonly revision: string; readonly doublings: number }>()
   return {
     resting: resting as ReadonlySet<string>,
-    /** True for a change that has failed before. */
-    isKnown: ({ id, revision }: Unsettled): boolean => failed.get(id)?.revision === revision,
-    begin({ id, revision }: Unsettled, isLonger: boolean) {
-      const before = failed.get(id)
-      const more = isLonger && before?.revision === revision ? before.doublings + 1 : 0
-      const doublings = Math.min(more, DOUBLINGS_MAX)
-      failed.set(id, { revision, doublings })
+    begin({ id, revision }: Unsettled, forMs: number) {
       const change = `${id} ${revision}`
       resting.add(change)
       const end = () => {
         resting.delete(change)
         wake()
       }
-      setTimeout(end, againMs * 2 ** doublings).unref()
+      setTimeout(end, forMs).unref()
     },
-    forget: ({ id }: Unsettled) => void failed.delete(id),
   }
 }
 
+/** How long a change rests that has failed, after so many earlier tries that failed. */
+export function restMs(againMs: number, failedTries: number, error: unknown): number {
+  const most = isOfRegistry(error) ? REGISTRY_DOUBLINGS_MAX : DOUBLINGS_MAX
+  return againMs * 2 ** Math.min(failedTries, most)
+}
+
 /**
- * Makes one change. One that waits or fails is made again, and later each time where the service cannot mend the cause.
- * Rejects while the state is away.
+ * Makes one change. Resolves with the milliseconds after which a change that waits or fails is made again: more each time
+ * where the service cannot mend the cause. Rejects while the state is away.
  */
 async function settle(
-  { state, log, kind, ...deps }: ReconcilerDeps,
+  { state, log, kind, againMs = AGAIN_MS, ...deps }: ReconcilerDeps,
   {
     wanted,
     actual,
     reason,
     revision,
-    isAgain,
+    failedTries,
     aside,
     ...of
-  }: Unsettled & { readonly isAgain: boolean; readonly aside: () => void },
+  }: Unsettled & { readonly aside: () => void },
   signal: AbortSignal,
-): Promise<'settled' | 'again' | 'later'> {
+): Promise<'settled' | number> {
   const { id, account, name } = of
   const resource = { id, account, name }
   const move = async (reached: string, why: string | null = null, made: string | null = null) => {
@@ -233,11 +235,11 @@ async function settle(
     // The row keeps the reason of the last failure: this try may have to wait.
     if (wanted === 'deployed' && NOT_MADE.has(actual)) await move('deploying', reason)
     const isMoved = await move((await steps[wanted]()) ?? wanted, null, revision)
-    return isMoved ? 'settled' : 'again'
+    return isMoved ? 'settled' : againMs
   } catch (error) {
     // A stop in the middle: the next start goes on. A new wish: the next query finds it.
-    if (signal.aborted || error instanceof NotWanted || error instanceof NotYet) return 'again'
-    log[isAgain ? 'debug' : 'error']('A resource could not be changed', { kind, id, wanted, error })
+    if (signal.aborted || error instanceof NotWanted || error instanceof NotYet) return againMs
+    tellFailure(log, { kind, id, wanted, error }, failedTries > 0)
     const why = whyOf(error)
     const isMade = actual !== 'deploying' && !NOT_MADE.has(actual)
     // Nothing of it has failed.
@@ -245,9 +247,27 @@ async function settle(
       wanted === 'deployed' && !isMade && isUnpaidReason(why) ? 'deploying' : 'failed',
       why,
     )
-    return why === TRIED_AGAIN ? 'again' : 'later'
+    return why === TRIED_AGAIN ? againMs : restMs(againMs, failedTries, error)
   }
 }
+
+/** A further failure is no news. The refusals of an account are not the operator's to mend, and have no stack. */
+function tellFailure(
+  log: Logger,
+  { error, ...named }: Readonly<Record<'kind' | 'id' | 'wanted', string>> & { error: unknown },
+  isAgain: boolean,
+): void {
+  const isOfAccount =
+    isOfRegistry(error) ||
+    (error instanceof ErgonError && entryOf(error)?.fault === 'account')
+  const level = isOfAccount ? 'info' : 'error'
+  const fields = { ...named, error: isOfAccount ? messageOf(error) : error }
+  log[isAgain ? 'debug' : level]('A resource could not be changed', fields)
+}
+
+/** The account has chosen the registry. */
+const isOfRegistry = (error: unknown): boolean =>
+  error instanceof ErgonError && error.code === 'registry_unreachable'
 
 /** For the account: paths and names of the node stay in its log. */
 const whyOf = (error: unknown): string =>

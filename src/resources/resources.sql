@@ -34,7 +34,7 @@ declare
   of_kind text;
 begin
   update resources set desired = want_resource.wanted, revision = revision + 1, reason = null,
-    changed_at = ledger_now()
+    failed_tries = 0, changed_at = ledger_now()
   where id = of_id and desired <> 'deleted' returning kind into of_kind;
   if of_kind is not null then perform pg_notify('ergon_resources', of_kind); end if;
   return of_kind is not null;
@@ -78,7 +78,11 @@ begin
     -- A host may be a domain of the owner: it does not outlive the resource.
     hosts = case when reached = 'deleted' then '{}' else hosts end,
     actual = case when reached = 'failed' and was in ('deployed', 'crash_loop', 'suspended') then was else reached end,
-    reached_revision = coalesce(of_revision, reached_revision)
+    reached_revision = coalesce(of_revision, reached_revision),
+    failed_tries = case when of_revision is not null then 0
+      -- Work that cannot be paid before a resource was made has failed, too, and leaves it as it is.
+      when reached = 'failed' or (was, reached) = ('deploying', 'deploying') then least(failed_tries + 1, 1000)
+      else failed_tries end
   where id = of_id;
   if not found then return false; end if;
   -- Its cells are gone. Until now its budget limited them.
@@ -97,7 +101,7 @@ $$;
 -- cannot pay. Each of these outlasts the next. Returns how many.
 create or replace function hold_resources(of_account text, why text) returns bigint language sql as $$
   with held as (
-    update resources set held = why, revision = revision + 1, changed_at = ledger_now()
+    update resources set held = why, revision = revision + 1, failed_tries = 0, changed_at = ledger_now()
     where account = of_account and desired <> 'deleted' and held is distinct from why
       and (held is null or why = 'deleting' or (why = 'suspended' and held = 'balance'))
     returning kind
@@ -108,7 +112,7 @@ $$;
 -- Ends such a hold: what the account wants is brought about again, but not while the operator suspends the account.
 create or replace function release_resources(of_account text, why text) returns bigint language sql as $$
   with released as (
-    update resources set revision = revision + 1, changed_at = ledger_now(),
+    update resources set revision = revision + 1, failed_tries = 0, changed_at = ledger_now(),
       held = case when why <> 'suspended' then (select 'suspended' from account_suspensions where account = of_account) end
     where account = of_account and desired <> 'deleted' and held = why
     returning kind
@@ -171,7 +175,7 @@ $$;
 -- Holds a resource suspended because its energy budget is used up.
 create or replace function hold_by_budget(of_id text) returns void language sql as $$
   with held as (
-    update resources set held = 'budget', revision = revision + 1, changed_at = ledger_now()
+    update resources set held = 'budget', revision = revision + 1, failed_tries = 0, changed_at = ledger_now()
     where id = of_id and desired = 'deployed' and held is null returning kind
   ) select pg_notify('ergon_resources', kind) from held
 $$;
@@ -179,7 +183,7 @@ $$;
 -- Lets go the resources of a kind whose budgets have `least_nj` left again: on the next day, or after a raise.
 create or replace function release_by_budget(of_kind text, least_nj numeric) returns void language sql as $$
   with released as (
-    update resources n set revision = revision + 1, changed_at = ledger_now(),
+    update resources n set revision = revision + 1, failed_tries = 0, changed_at = ledger_now(),
       held = (select 'suspended' from account_suspensions s where s.account = n.account)
     where kind = of_kind and held = 'budget' and not is_budget_below(n.id, least_nj)
     returning kind

@@ -76,16 +76,27 @@ async function pullNow(
   signal: AbortSignal,
 ): Promise<HeldImage> {
   const { state, log, driver } = deps
-  const progress = (pull: WorkloadProgress) =>
-    void state
-      .query('update workload_versions set pull = $3 where workload = $1 and version = $2', [
-        version.id,
-        version.version,
-        { done_bytes: pull.doneBytes, total_bytes: pull.totalBytes },
-      ])
+  let told: Promise<unknown> = Promise.resolve()
+  const tell = (pull: object | null) => {
+    const set = 'update workload_versions set pull = $3 where workload = $1 and version = $2'
+    // One after another: the end of a pull is the last word.
+    told = told
+      .then(() => state.query(set, [version.id, version.version, pull]))
       .catch((error: unknown) => log.debug('A pull is not told', { error: messageOf(error) }))
+  }
+  const progress = ({ doneBytes, totalBytes }: WorkloadProgress) => {
+    // Nothing comes while the registry is only asked.
+    if (doneBytes + totalBytes > 0) tell({ done_bytes: doneBytes, total_bytes: totalBytes })
+  }
   const roomBytes = await roomOf(deps, version)
-  return await driver.pull({ ...version, image: imageOf(version), roomBytes }, progress, signal)
+  try {
+    return await driver.pull({ ...version, image: imageOf(version), roomBytes }, progress, signal)
+  } catch (error) {
+    tell(null)
+    throw error
+  } finally {
+    await told
+  }
 }
 
 /** The bytes that the images of an account leave when no instance of a replaced version runs. */

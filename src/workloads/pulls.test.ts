@@ -47,6 +47,35 @@ test(
 )
 
 test(
+  'a workload shows the bytes of a pull that goes on, and no pull once it has failed',
+  { skip: whyNoState() },
+  async () => {
+    await using url = await openTestUrl()
+    await using state = await openLedgerState(url.of, 2)
+    const shown = async () =>
+      (await state.query<{ pull: unknown }>('select pull from workload_versions')).rows[0]?.pull
+    const seen: unknown[] = []
+    const driver: WorkloadDriver = {
+      ...driverOf([]),
+      has: () => false,
+      async pull(_wanted, progress) {
+        progress({ doneBytes: 0, totalBytes: 0 })
+        await pause(100)
+        seen.push(await shown())
+        progress({ doneBytes: 5, totalBytes: 9 })
+        while ((await shown()) === null) await pause(5)
+        seen.push(await shown())
+        throw fault('registry_unreachable', 'The registry is too slow')
+      },
+    }
+    const { workloads, deployed, deploy } = await workloadsOn(state, { running: [], driver })
+    await assert.rejects(deploy(await deployed('one')), { code: 'registry_unreachable' })
+    assert.deepEqual([...seen, await shown()], [null, { done_bytes: 5, total_bytes: 9 }, null])
+    workloads.close()
+  },
+)
+
+test(
   'a pull that a wake has begun ends when its account does not want the workload any more',
   { skip: whyNoState() },
   async () => {

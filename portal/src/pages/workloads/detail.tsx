@@ -38,8 +38,7 @@ export function Detail({ name }: { readonly name: string }) {
       <Loaded query={query} what="the workload">
         {(one) => (
           <div className="stack wide">
-            <Stopped one={one} costs={restCost(one)} />
-            <Pull one={one} />
+            <Standing one={one} />
             <Command label="Address" text={one.url} />
             <WorkloadFacts one={one} />
             <Day one={one} />
@@ -55,9 +54,11 @@ export function Detail({ name }: { readonly name: string }) {
   )
 }
 
-/** How much of its image has come. */
-function Pull({ one: { pull } }: { readonly one: Workload }) {
-  if (pull === null) return null
+/** Either how much of its image has come, or why it is not as it should be. */
+function Standing({ one }: { readonly one: Workload }) {
+  const { pull, live_version: live } = one
+  if (pull === null || one.status === 'suspended')
+    return <Stopped one={one} costs={restCost(one)} />
   const [done, total] = [BigInt(pull.done_bytes), BigInt(pull.total_bytes)]
   return (
     <div className="note warn">
@@ -66,7 +67,7 @@ function Pull({ one: { pull } }: { readonly one: Workload }) {
         {total === 0n
           ? `${bytesShort(done)} so far`
           : `${share(done, total)} of ${bytesShort(total)}`}
-        .
+        .{live !== null && ` Version ${live} goes on answering.`}
       </p>
     </div>
   )

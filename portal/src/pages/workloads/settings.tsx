@@ -6,9 +6,10 @@ import { Section } from '#console/parts/page/section.tsx'
 import type { Workload } from './workload.ts'
 
 export function Settings({ one }: { readonly one: Workload }) {
-  const { image, digest, port, command, health, routes, env, secrets } = one
+  const { image, digest, port, command, health, routes, env, secrets, live_version: live } = one
+  const of = live === null ? `version ${one.version}, which does not answer yet` : `version ${live}`
   return (
-    <Section title="As it was deployed" aside="of the version that answers">
+    <Section title="As it was deployed" aside={of}>
       <div className="stack">
         <dl className="pairs">
           {pair('Image', image)}

@@ -36,3 +36,10 @@ export function stateOfVersion(one: Versioned, { version, failure }: Version): R
   if (failure !== null) return { tone: 'bad', word: 'Could not start' }
   return { tone: 'muted', word: version === one.version && isBeingTried(one) ? 'Is tried' : 'Kept' }
 }
+
+/** A version that is wanted already is tried by itself, and another one can answer again if it could be started. */
+export const canRollBack = (
+  { version, live_version }: Versioned,
+  kept: Pick<Version, 'version' | 'failure'>,
+): boolean =>
+  kept.version !== version && kept.version !== live_version && kept.failure === null

@@ -4,7 +4,7 @@ import { Confirm } from '#console/parts/forms/confirm.tsx'
 import { Section } from '#console/parts/page/section.tsx'
 import { StateWord } from '#console/parts/page/state-word.tsx'
 import { actions, Table, type Column } from '#console/parts/page/table.tsx'
-import { stateOfVersion, type Version, type Versioned } from './versioned.ts'
+import { canRollBack, stateOfVersion, type Version, type Versioned } from './versioned.ts'
 import { When } from '#console/parts/time/when.tsx'
 
 export function Versions<Kept extends Version>(props: {
@@ -18,17 +18,17 @@ export function Versions<Kept extends Version>(props: {
 }) {
   const { one, madeOf, columns, rollBack, own } = props
   const [chosen, setChosen] = useState<number>()
-  const back = actions<Kept>(({ version, failure }) =>
-    version === one.live_version || failure !== null ? null : (
+  const back = actions<Kept>((kept) =>
+    canRollBack(one, kept) ? (
       <button
         type="button"
         className="btn small"
-        aria-label={`Roll back to version ${version}`}
-        onClick={() => setChosen(version)}
+        aria-label={`Roll back to version ${kept.version}`}
+        onClick={() => setChosen(kept.version)}
       >
         Roll back
       </button>
-    ),
+    ) : null,
   )
   return (
     <Section title="Versions" aside="the newest ten are kept">
