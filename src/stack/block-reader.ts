@@ -2,7 +2,7 @@
 import { DIAGNOSTICS_MAX, HclFault, meantOrAll, type HclDiagnostic } from '#hcl/diagnostics.ts'
 import type { AttributeNode, BlockNode, Expression, NameNode } from '#hcl/syntax/nodes.ts'
 import { Numeric } from '#hcl/values/numeric.ts'
-import { kindOf, UnknownValue, type HclValue } from '#hcl/values/value.ts'
+import { isList, kindOf, UnknownValue, type HclValue } from '#hcl/values/value.ts'
 import type { BlockType } from './block-type.ts'
 import { pendingOf, type StackField } from './field.ts'
 
@@ -81,7 +81,8 @@ export class BlockReader {
     if (value === null) return undefined
     if (value instanceof UnknownValue) return pendingOf(value)
     const read = field.read(value)
-    if (read === undefined) throw unexpectedValue(node.range, field.expected, value)
+    if (read === undefined)
+      throw wrongItem(field, node, value) ?? unexpectedValue(node.range, field.expected, value)
     return read
   }
 
@@ -146,6 +147,17 @@ function unknownAttribute({ block, type }: Owner, name: NameNode): HclFault {
     `${title} has no attribute ${name.text}`,
     meantOrAll(name.text, names),
   )
+}
+
+/** The first item with a fault, at its own place where the list is written out. */
+function wrongItem(field: StackField, node: Expression, value: HclValue): HclFault | undefined {
+  if (value === null || !isList(value)) return undefined
+  for (const [nth, item] of value.entries()) {
+    const wrong = field.faultOf?.(item)
+    const place = node.kind === 'list' ? (node.items[nth] ?? node) : node
+    if (wrong !== undefined) return new HclFault(place.range, wrong.message, wrong.hint)
+  }
+  return undefined
 }
 
 /** `workload api`, `scale`. */

@@ -290,7 +290,11 @@ const FAULTS: readonly (readonly [text: string, fault: string])[] = [
   ],
   [
     'webhook "w" {\nurl = "https://a.example"\nevents = ["workload.exploded"]\n}',
-    '6:10: Expected a list of event types, such as ["workload.deployed"], found a list',
+    '6:11: There is no event type "workload.exploded"; did you mean "workload.deployed"?',
+  ],
+  [
+    'webhook "w" {\nurl = "https://a.example"\nevents = ["workload.deployed", "balance.lo"]\n}',
+    '6:32: There is no event type "balance.lo"; did you mean "balance.low"?',
   ],
   [
     'database "postgres" {\n}',

@@ -21,7 +21,10 @@ export type StackField<T = unknown> = {
   /** Undefined of a value that is none. */
   readonly read: (value: HclValue) => T | undefined
   readonly isRequired?: true
+  /** What is wrong with an item of a list that is none; undefined of an item that is right. */
+  readonly faultOf?: (item: HclValue) => ItemFault | undefined
 }
+type ItemFault = { readonly message: string; readonly hint?: string }
 
 type Words = { readonly help: string; readonly expected?: string }
 type TextWords = Words & { readonly pattern?: RegExp; readonly charactersMax?: number }
@@ -76,18 +79,21 @@ const ITEMS_MAX = 100
 const ENVIRONMENT_CHARACTERS_MAX = 65_536
 const NO_NUL = /^[^\0]*$/u
 
-/** A list of 1 to 100 texts, which hold a condition. */
+/** A list of 1 to 100 texts, each without a fault. */
 export const textsField = (
   { help, expected = 'a list of texts' }: Words,
-  holds: (text: string) => boolean = () => true,
+  faultOf: (text: string) => ItemFault | undefined = () => undefined,
 ): StackField<string[]> => ({
   help,
   expected,
+  faultOf: (item) => (typeof item === 'string' ? faultOf(item) : undefined),
   read: (value) => {
     if (value === null || !isList(value) || value.length < 1 || value.length > ITEMS_MAX)
       return undefined
     const texts = value.flatMap((item) => readText(item, NO_NUL, TEXT_CHARACTERS_MAX) ?? [])
-    return texts.length === value.length && texts.every(holds) ? texts : undefined
+    return texts.length === value.length && texts.every((text) => faultOf(text) === undefined)
+      ? texts
+      : undefined
   },
 })
 

@@ -6,10 +6,12 @@ import {
   RUNTIME_EXAMPLES,
   runtimeOf,
 } from '#contract/functions/function-limits.ts'
+import { EVENTS } from '#contract/events.ts'
 import { DATABASE_SIZES } from '#contract/databases/databases.ts'
 import * as workloads from '#contract/workloads/workload-limits.ts'
 import { typeOfWanted } from '#contract/webhooks/event-samples.ts'
 import { OBJECTS_OF_BUCKET, objectsOf } from '#contract/storage/object-created.ts'
+import { meantOrAll } from '#hcl/diagnostics.ts'
 import type { BlockType, ResourceType, SpecOf } from './block-type.ts'
 import {
   environmentField,
@@ -249,7 +251,13 @@ const webhook = {
           help: `Types of events, or ${objectsOf('<bucket>')}`,
           expected: 'a list of event types, such as ["workload.deployed"]',
         },
-        (text) => typeOfWanted(text) !== undefined,
+        (text) =>
+          typeOfWanted(text) === undefined
+            ? {
+                message: `There is no event type "${text.slice(0, 60)}"`,
+                hint: meantOrAll(text, [...Object.keys(EVENTS), objectsOf('<bucket>')]),
+              }
+            : undefined,
       ),
     ),
     description: textField({ help: 'Words of your own', charactersMax: 200 }),
