@@ -1,7 +1,8 @@
 // A plan that is shown, confirmed and applied.
-import type { DeploymentReply } from '#contract/deployments/deployments.ts'
+import type { deploymentList, DeploymentReply } from '#contract/deployments/deployments.ts'
 import { answerTo, isPersonThere } from './ask-person.ts'
 import type { CommandCall } from './call.ts'
+import { apiGet, replyOf } from './client.ts'
 import { planOf, planText, startDeployment, type WantedStack } from './deployments.ts'
 import { addressLines, assertDone, followDeployment } from './follow-deployment.ts'
 import { CommandError, EXIT, print, printJson, tell } from './output.ts'
@@ -16,6 +17,7 @@ export async function applyWanted(
   command: 'deploy' | 'destroy',
 ): Promise<void> {
   const plan = await planOf(options, wanted)
+  if (command === 'destroy' && plan.steps.length === 0) await demandStack(options, wanted.stack)
   tell(planText(plan))
   if (plan.changes > 0) await confirm(options)
   const begun = await startDeployment(options, wanted, plan.plan)
@@ -30,6 +32,19 @@ export async function applyWanted(
 
 const idsOf = ({ steps }: DeploymentReply): ReadonlySet<string> =>
   new Set(steps.flatMap(({ resource }) => resource ?? []))
+
+/** Throws a CommandError of a stack that was never deployed: a deployment of nothing would give it a row. */
+async function demandStack(options: CommandCall['options'], stack: string): Promise<void> {
+  const path = `/v1/deployments?limit=1&stack=${encodeURIComponent(stack)}`
+  const { data } = replyOf<typeof deploymentList>(await apiGet(options, path))
+  if (data.length === 0)
+    throw new CommandError(
+      `There is no stack ${stack}`,
+      EXIT.failed,
+      'ergon deployments list',
+      'not_found',
+    )
+}
 
 async function confirm(options: CommandCall['options']): Promise<void> {
   if (options['yes'] === true) return

@@ -61,17 +61,18 @@ function readText(path: string): string {
   }
 }
 
+const missing = (path: string): CommandError =>
+  new CommandError(`There is no file ${path}`, EXIT.failed, fileHint(path))
+
 /** The source beside it that has its name with another end is the likely one. */
-function missing(path: string): CommandError {
+export function fileHint(path: string): string {
   const { dir, name } = parse(path)
   const folder = dir === '' ? '.' : dir
   const beside = existsSync(folder) ? readdirSync(folder) : []
   const likely = beside.find((file) => IS_SOURCE.test(file) && parse(file).name === name)
-  const hint =
-    likely === undefined
-      ? 'check the path, and the folder that you are in'
-      : `there is ${join(dir, likely)}`
-  return new CommandError(`There is no file ${path}`, EXIT.failed, hint)
+  return likely === undefined
+    ? 'check the path, and the folder that you are in'
+    : `there is ${join(dir, likely)}`
 }
 
 const FAULTS_SHOWN = 5

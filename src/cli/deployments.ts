@@ -1,5 +1,4 @@
 // Deployments that the commands of description files share: what is sent, plans in words, and how one goes on.
-import { existsSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import type {
   deploymentPlan,
@@ -7,13 +6,13 @@ import type {
   deploymentReply,
   DeploymentReply,
 } from '#contract/deployments/deployments.ts'
-import { STACK_NAME } from '#contract/deployments/deployment-limits.ts'
+import { FILE_NAME_MAX, STACK_NAME } from '#contract/deployments/deployment-limits.ts'
 import { bundleFile, type FunctionBundle } from './bundle.ts'
 import { textOption, type CommandCall } from './call.ts'
 import { apiPost, replyOf } from './client.ts'
 import {
   assertFaultless,
-  DESCRIPTION_FILE,
+  descriptionPath,
   readDescription,
   tellFaults,
   type DescriptionFile,
@@ -21,6 +20,7 @@ import {
 import { CommandError, dim, EXIT, green, red } from './output.ts'
 
 type Options = CommandCall['options']
+type Call = Pick<CommandCall, 'options' | 'words'>
 
 /** The body of POST /v1/deployments. */
 export type WantedStack = {
@@ -33,13 +33,14 @@ export type WantedStack = {
 }
 
 /** Checks the description here first, and bundles the code of its functions. Throws a CommandError. */
-export async function wantedOf(options: Options): Promise<WantedStack> {
-  const path = fileOf(options)
+export async function wantedOf(call: Call): Promise<WantedStack> {
+  const { options } = call
+  const path = descriptionPath(call)
   const described = readDescription(path, options)
   tellFaults(described.source, described.diagnostics)
   assertFaultless(described.source, described.diagnostics)
   return {
-    ...nothingWanted(options),
+    ...nothingWanted(call),
     description: described.source.text,
     variables: Object.fromEntries(described.variables),
     files: await bundlesOf(path, described),
@@ -47,19 +48,21 @@ export async function wantedOf(options: Options): Promise<WantedStack> {
 }
 
 /** An empty description: all that the stack has is removed. */
-export const nothingWanted = (options: Options): WantedStack => ({
-  stack: stackOf(options),
-  file: basename(fileOf(options)),
-  description: '',
-  allow_delete: options['allowDelete'] === true,
-})
-
-const fileOf = (options: Options): string => textOption(options, 'file') ?? DESCRIPTION_FILE
+export function nothingWanted(call: Call): WantedStack {
+  const path = descriptionPath(call)
+  return {
+    stack: stackOf(call.options, path),
+    // The service names it in its faults, as this machine does.
+    file: path.length > FILE_NAME_MAX ? basename(path) : path,
+    description: '',
+    allow_delete: call.options['allowDelete'] === true,
+  }
+}
 
 /** The name that is given, or that of the file's folder. */
-function stackOf(options: Options): string {
+function stackOf(options: Options, path: string): string {
   const given = textOption(options, 'stack')
-  const folder = basename(dirname(resolve(fileOf(options))))
+  const folder = basename(dirname(resolve(path)))
   const name =
     given ??
     folder
@@ -74,20 +77,12 @@ function stackOf(options: Options): string {
 
 async function bundlesOf(
   path: string,
-  { source, stack }: DescriptionFile,
+  { stack }: DescriptionFile,
 ): Promise<Record<string, FunctionBundle>> {
   const bundles: Record<string, FunctionBundle> = {}
-  for (const { type, name, range, spec } of stack.resources) {
-    if (type !== 'function' || typeof spec.file !== 'string') continue
-    const file = join(dirname(path), spec.file)
-    const { line, column } = source.placeOf(range.start)
-    if (!existsSync(file))
-      throw new CommandError(
-        `${source.name}:${line}:${column}: There is no file ${spec.file} of function ${name}`,
-        EXIT.failed,
-      )
-    bundles[spec.file] = await bundleFile(file)
-  }
+  for (const { type, spec } of stack.resources)
+    if (type === 'function' && typeof spec.file === 'string')
+      bundles[spec.file] = await bundleFile(join(dirname(path), spec.file))
   return bundles
 }
 
@@ -120,20 +115,26 @@ export function planText({
   changes,
   steps,
 }: Omit<DeploymentPlan, 'object' | 'plan'>): string {
-  const lines = steps.filter(({ action }) => action !== 'none').map(stepText)
+  const shown = steps.filter(({ action }) => action !== 'none')
+  const width = widthOf(shown)
+  const lines = shown.map((step) => stepText(step, width))
   const count = `${changes} change${changes === 1 ? '' : 's'}`
   return [`${stack}: ${changes === 0 ? 'nothing to change' : count}`, ...lines].join('\n')
 }
 
 const ADDRESS_WIDTH = 24
 
-function stepText({ address, action, changes, notes }: PlanStep): string {
+/** Of a column of addresses. */
+export const widthOf = (steps: readonly { readonly address: string }[]): number =>
+  Math.max(ADDRESS_WIDTH, ...steps.map(({ address }) => address.length))
+
+function stepText({ address, action, changes, notes }: PlanStep, width: number): string {
   const words = [
     ...changes.flatMap((change) => changeText(change, action === 'create')),
     ...notes.map((note) => dim(`(${note})`)),
     ...(action === 'keep' ? ['is kept: --allow-delete deletes it'] : []),
   ]
-  const head = `  ${SIGNS[action]} ${address.padEnd(ADDRESS_WIDTH)}`
+  const head = `  ${SIGNS[action]} ${address.padEnd(width)}`
   const paint = { create: green, delete: red }[action as string] ?? ((text: string) => text)
   return `${paint(head)} ${words.join(', ')}`.trimEnd()
 }

@@ -1,15 +1,17 @@
 // The description file that a command names, with the values of its variables.
-import { readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { messageOf } from '#base/errors.ts'
 import { evaluate } from '#hcl/evaluate/evaluate.ts'
 import { EvaluationBudget } from '#hcl/evaluate/evaluation-budget.ts'
 import { HCL_FUNCTIONS } from '#hcl/functions/functions.ts'
 import { HclFault, renderDiagnostic, type HclDiagnostic } from '#hcl/diagnostics.ts'
 import { SourceText } from '#hcl/source-text.ts'
-import { parseFile, SOURCE_LENGTH_MAX } from '#hcl/syntax/parse-body.ts'
+import { parseFile, SOURCE_LENGTH_MAX, type ParsedFile } from '#hcl/syntax/parse-body.ts'
 import { describeStack } from '#stack/describe.ts'
-import type { DescribedStack } from '#stack/stack.ts'
-import { listOption, type CommandCall } from './call.ts'
+import type { DescribedStack, ResourceStack } from '#stack/stack.ts'
+import { fileHint } from './bundle.ts'
+import { listOption, textOption, type CommandCall } from './call.ts'
 import { CommandError, EXIT, tell } from './output.ts'
 
 export const DESCRIPTION_FILE = 'ergon.hcl'
@@ -26,7 +28,38 @@ export function readDescription(file: string, options: CommandCall['options']): 
     ...listOption(options, 'varFile').flatMap(readVariables),
     ...listOption(options, 'var').map(readAssignment),
   ])
-  return { source, variables, ...describeStack({ source, variables }) }
+  const parsed = parseFile(source)
+  const { stack, diagnostics } = describeStack({ source, parsed, variables })
+  const missing = missingFiles(parsed, stack, dirname(file))
+  return { source, variables, stack, diagnostics: [...diagnostics, ...missing] }
+}
+
+/** The path that a command names as its word or by --file. */
+export function descriptionPath({
+  options,
+  words: [word],
+}: Pick<CommandCall, 'options' | 'words'>): string {
+  const named = textOption(options, 'file')
+  if (word !== undefined && named !== undefined && word !== named)
+    throw new CommandError(`There are two description files: ${word} and ${named}`, EXIT.usage)
+  return word ?? named ?? DESCRIPTION_FILE
+}
+
+/** The code of a function is on this machine. */
+function missingFiles(
+  { body }: ParsedFile,
+  { resources }: ResourceStack,
+  folder: string,
+): HclDiagnostic[] {
+  return resources.flatMap(({ type, name, range, spec }) => {
+    if (type !== 'function' || typeof spec.file !== 'string') return []
+    const path = join(folder, spec.file)
+    if (existsSync(path)) return []
+    const block = body.blocks.find((one) => one.type.text === type && one.labels[0]?.text === name)
+    const attribute = block?.body.attributes.find((one) => one.name.text === 'file')
+    const message = `There is no file ${spec.file} of function ${name}`
+    return [{ range: attribute?.value.range ?? range, message, hint: fileHint(path) }]
+  })
 }
 
 /** Throws a CommandError where there are faults. */
@@ -54,7 +87,7 @@ function readText(file: string): string {
     throw new CommandError(
       `Could not read the description ${file}: ${isMissing ? 'there is no such file' : messageOf(error)}`,
       EXIT.failed,
-      'go to the folder of ergon.hcl, or name the path of the file',
+      'go to the folder of ergon.hcl, or name the file: ergon deploy path/to/ergon.hcl',
     )
   }
 }

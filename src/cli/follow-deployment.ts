@@ -3,6 +3,7 @@ import { sleep } from '#base/clock.ts'
 import type { deploymentReply, DeploymentReply } from '#contract/deployments/deployments.ts'
 import type { CommandCall } from './call.ts'
 import { apiGet, replyOf } from './client.ts'
+import { widthOf } from './deployments.ts'
 import { interruptible } from './interruptible.ts'
 import { CommandError, EXIT, green, red, tell } from './output.ts'
 import { readPatiently } from './read-patiently.ts'
@@ -13,7 +14,6 @@ type Step = DeploymentReply['steps'][number]
 const LOOK_MS = 300
 const LOOK_MS_MAX = 2_000
 const SLOWER = 1.2
-const ADDRESS_WIDTH = 26
 
 export const deploymentPath = (id: string): string => `/v1/deployments/${encodeURIComponent(id)}`
 
@@ -36,7 +36,7 @@ It ends by: ergon deployments cancel ${id}`
     let now = begun
     let restMs = LOOK_MS
     for (;;) {
-      for (const step of now.steps) tellStep(step, shownSteps)
+      for (const step of now.steps) tellStep(step, shownSteps, widthOf(now.steps))
       if (now.status !== 'running') return now
       await sleep(restMs)
       restMs = Math.min(restMs * SLOWER, LOOK_MS_MAX)
@@ -52,12 +52,12 @@ const WORDS: Readonly<Record<string, string>> = {
   delete: 'is deleted',
 }
 
-function tellStep(step: Step, shownSteps: Map<string, Step['status']>): void {
+function tellStep(step: Step, shownSteps: Map<string, Step['status']>, width: number): void {
   const { address, action, status } = step
   if (action === 'none' || action === 'keep' || status === 'waiting') return
   if (shownSteps.get(address) === status) return
   shownSteps.set(address, status)
-  const head = `  ${address.padEnd(ADDRESS_WIDTH)}`
+  const head = `  ${address.padEnd(width)}`
   if (status === 'running') tell(`${head} ${WORDS[action] ?? action} …`)
   else if (status === 'done') tell(`${head} ${green('done')} ${secondsOf(step)}`)
   else if (status === 'failed') tell(`${head} ${red('failed')}: ${step.fault?.message ?? ''}`)
@@ -105,13 +105,14 @@ export function assertDone(ended: DeploymentReply): void {
 
 /** Addresses and outputs: `function.hello  https://…`. */
 export function addressLines({ steps, outputs }: DeploymentReply): string[] {
+  const width = widthOf([...steps, ...outputs.map(({ name }) => ({ address: name }))])
   return [
     ...steps.flatMap(({ address, outputs: { url } }) =>
-      url === undefined ? [] : [`${address.padEnd(ADDRESS_WIDTH)} ${url}`],
+      url === undefined ? [] : [`${address.padEnd(width)} ${url}`],
     ),
     ...outputs.map(
       ({ name, value, sensitive }) =>
-        `${name.padEnd(ADDRESS_WIDTH)} ${sensitive ? '(sensitive)' : typeof value === 'string' ? value : JSON.stringify(value)}`,
+        `${name.padEnd(width)} ${sensitive ? '(sensitive)' : typeof value === 'string' ? value : JSON.stringify(value)}`,
     ),
   ]
 }

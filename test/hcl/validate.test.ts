@@ -1,7 +1,7 @@
 // ergon validate as a person calls it; and the guide, whose examples are descriptions without a fault.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -48,6 +48,23 @@ test('ergon validate prints the resources in their order', async () => {
       '',
     ],
   )
+})
+
+test('validate, plan and deploy take the file as a word and by --file, and find the missing file of a function', async () => {
+  mkdirSync(join(folder, 'shop'))
+  writeFileSync(join(folder, 'shop/ergon.hcl'), 'function "f" {\n  file = "hello.ts"\n}\n')
+  const place = 'shop/ergon.hcl:2:10: There is no file hello.ts of function f; check the path'
+  for (const command of ['validate', 'plan', 'deploy'])
+    for (const words of [['shop/ergon.hcl'], ['--file', 'shop/ergon.hcl']]) {
+      const { code, stderr } = await ergon(command, ...words)
+      assert.equal(code, 1, stderr)
+      assert.ok(stderr.includes(place), stderr)
+    }
+  const both = await ergon('plan', 'a.hcl', '--file', 'b.hcl')
+  assert.equal(both.code, 2)
+  assert.match(both.stderr, /There are two description files: a\.hcl and b\.hcl/)
+  const none = await ergon('deploy', 'none.hcl')
+  assert.match(none.stderr, /try: .*ergon deploy path\/to\/ergon\.hcl/)
 })
 
 test('ergon validate --json has resources without the values of secrets, and ends with 1 on faults', async () => {

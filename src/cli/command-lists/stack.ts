@@ -5,8 +5,9 @@ const VARIABLES: readonly OptionSpec[] = [
   ['--var <name=value>', 'the value of a variable; repeatable', 'repeated'],
   ['--var-file <path>', 'a file with lines name = value; repeatable', 'repeated'],
 ]
+const FILE: OptionSpec = ['--file <path>', 'the description file, in place of the word']
 const STACK: readonly OptionSpec[] = [
-  ['--file <path>', 'the description file (default ergon.hcl)'],
+  FILE,
   [
     '--stack <name>',
     'the stack whose earlier description it follows (default: the name of its folder)',
@@ -26,17 +27,17 @@ export const STACK_COMMANDS: CommandList = {
       usage: 'validate [file]',
       isLocal: true,
       help: 'Check a description file (default ergon.hcl) without a service: exit 1 where it has faults',
-      options: VARIABLES,
+      options: [FILE, ...VARIABLES],
       load: () => import('#cli/commands/validate.ts'),
     },
     {
-      usage: 'plan',
+      usage: 'plan [file]',
       help: 'Show the changes that a deployment of ergon.hcl would make',
       options: [...STACK, ...VARIABLES, ALLOW_DELETE, DETAILED],
       load: () => import('#cli/commands/plan.ts'),
     },
     {
-      usage: 'deploy',
+      usage: 'deploy [file]',
       help: 'Show the plan of ergon.hcl, ask, and apply it: resources that left the file since the last time are deleted',
       options: [
         ...STACK,
@@ -52,7 +53,7 @@ export const STACK_COMMANDS: CommandList = {
       load: () => import('#cli/commands/deploy.ts'),
     },
     {
-      usage: 'destroy',
+      usage: 'destroy [file]',
       help: 'Delete all that the stack has',
       options: [...STACK, ALLOW_DELETE, YES],
       load: () => import('#cli/commands/destroy.ts'),

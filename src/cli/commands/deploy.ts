@@ -3,5 +3,5 @@ import type { CommandCall } from '#cli/call.ts'
 import { applyWanted } from '#cli/apply-wanted.ts'
 import { wantedOf } from '#cli/deployments.ts'
 
-export const run = async ({ options }: CommandCall): Promise<void> =>
-  applyWanted(options, await wantedOf(options), 'deploy')
+export const run = async (call: CommandCall): Promise<void> =>
+  applyWanted(call.options, await wantedOf(call), 'deploy')

@@ -3,5 +3,5 @@ import { applyWanted } from '#cli/apply-wanted.ts'
 import type { CommandCall } from '#cli/call.ts'
 import { nothingWanted } from '#cli/deployments.ts'
 
-export const run = ({ options }: CommandCall): Promise<void> =>
-  applyWanted(options, nothingWanted(options), 'destroy')
+export const run = (call: CommandCall): Promise<void> =>
+  applyWanted(call.options, nothingWanted(call), 'destroy')

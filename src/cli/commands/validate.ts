@@ -1,16 +1,15 @@
 // ergon validate: checks a description file and asks no service. Faults go to stderr with their lines; --json prints them,
 // and the resources in the order in which they would be made.
 import type { CommandCall } from '#cli/call.ts'
-import { assertFaultless, DESCRIPTION_FILE, readDescription, tellFaults } from '#cli/description.ts'
+import { assertFaultless, descriptionPath, readDescription, tellFaults } from '#cli/description.ts'
 import { green, print, printJson } from '#cli/output.ts'
 import { diagnosticRecord } from '#hcl/diagnostics.ts'
 import type { SourceText } from '#hcl/source-text.ts'
 import type { ResourceStack, StackResource } from '#stack/stack.ts'
 
-export async function run({
-  options,
-  words: [file = DESCRIPTION_FILE],
-}: CommandCall): Promise<void> {
+export async function run(call: CommandCall): Promise<void> {
+  const { options } = call
+  const file = descriptionPath(call)
   const { source, stack, diagnostics } = readDescription(file, options)
   if (options.json)
     printJson({
