@@ -12,6 +12,7 @@ const ERASE_LINE = '\r\u001b[2K'
 const STREAM_S = 300
 const COLUMNS = 80
 const DATA = 'data: '
+const BETWEEN = ' · '
 
 /** Prints one line where there is no terminal and no --watch. ^C ends with code 0: the work that is shown goes on. */
 export async function showJoules(
@@ -36,7 +37,7 @@ export async function showJoules(
         if (isCharged(message)) own = await joulesOf(options, resources)
         const price = isScreen ? priceOf(message) : undefined
         if (price !== undefined) readout.tell(dim(price))
-        readout.show(lineOf(message, { nj: own, resources }))
+        readout.show(partsOf(message, { nj: own, resources }))
         if (!isContinuous) return
       }
     } while (isContinuous)
@@ -49,13 +50,14 @@ export async function showJoules(
 /** A line that takes the place of the one before; without a terminal a line each. */
 function openReadout() {
   const { stdout } = process
-  if (!stdout.isTTY) return { show: print, tell: print, close: () => undefined }
+  if (!stdout.isTTY)
+    return { show: (parts: readonly string[]) => print(parts.join(BETWEEN)), tell: print, close: () => undefined }
   let isOpen = false
   return {
-    show(line: string) {
+    show(parts: readonly string[]) {
       isOpen = true
       // A longer line would go on in the next one, which nothing erases.
-      stdout.write(`${ERASE_LINE}${line.slice(0, (stdout.columns || COLUMNS) - 1)}`)
+      stdout.write(`${ERASE_LINE}${fittingLine(parts, (stdout.columns || COLUMNS) - 1)}`)
     },
     /** Above the line, and it stays. */
     tell(line: string) {
@@ -68,14 +70,20 @@ function openReadout() {
   }
 }
 
+/** The parts that fit whole, from the first: half a number would read as another one. */
+export function fittingLine(parts: readonly string[], columns: number): string {
+  const lines = parts.map((_, nth) => parts.slice(0, nth + 1).join(BETWEEN))
+  return lines.findLast(({ length }) => length <= columns) ?? ''
+}
+
 const isCharged = ({ charges = [], charges_more: more }: LiveMessage): boolean =>
   more !== undefined || charges.some(({ operation }) => operation !== 'usage.get')
 
 /** Charges are made by the minute; the watts are those of now. */
-function lineOf(
+function partsOf(
   { watts, running = [], today }: LiveMessage,
   { nj: ownNj, resources }: { readonly nj: bigint; readonly resources: ReadonlySet<string> },
-): string {
+): string[] {
   const sumOf = (all: readonly number[]) => all.reduce((sum, one) => sum + one, 0).toFixed(2)
   const own = running.filter(({ id }) => resources.has(id)).map((one) => one.watts)
   return [
@@ -83,7 +91,7 @@ function lineOf(
     `${sumOf(own)} W now`,
     `account ${sumOf(Object.values(watts))} W`,
     `${printJoules(nj(BigInt(today.energy_nj)))} J today`,
-  ].join(' · ')
+  ]
 }
 
 async function* messages(
