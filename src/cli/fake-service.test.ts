@@ -18,6 +18,10 @@ const POLLS = {
   '/v1/functions/busy/logs': [logOf('one'), AWAY, logOf('two'), LOG],
 }
 
+const run = { id: '7', event: 'schedule', data: { scheduled_at: AT }, attempts: 1, error: 'it threw' }
+const attempt = { request_id: 'req_1', created_at: AT, attempted_at: AT, next_at: AT }
+const FAILURES = JSON.stringify({ object: 'list', data: [], waiting: [{ ...run, ...attempt }] })
+
 const ANSWERS = {
   '/v1/functions/quiet/logs': LOG,
   '/v1/functions': page(),
@@ -29,6 +33,9 @@ const ANSWERS = {
   '/v1/databases/slow': JSON.stringify(slow),
   '/v1/workloads/quiet/logs': LOG,
   '/v1/deployments': page(),
+  'POST /v1/deployments': JSON.stringify({ stack: 'typo', changes: 0, plan: 'p', steps: [] }),
+  'PATCH /v1/workloads/api': '{}',
+  '/v1/functions/retried/failures': FAILURES,
   'POST /v1/workloads/api/scale': '{"scale":{"min":1,"max":5,"target_requests":20}}',
   '/v1/workloads': page(),
   '/v1/account/export': EXPORT,
@@ -106,6 +113,30 @@ suite('commands at a service', () => {
       const { code, told } = await outcome
       assert.deepEqual([code, told.includes(`goes on: ${next}\n`)], [130, true], told)
     }
+  })
+
+  test('destroy of a stack that was never deployed is an error, and deploys nothing', async () => {
+    const { code, told } = await ergon('destroy', '--stack', 'typo', '--yes')
+    assert.equal(code, 1)
+    assert.match(told, /^error: There is no stack typo\n  try: ergon deployments list/m)
+    assert.equal(JSON.parse(bodies.get('POST /v1/deployments') ?? '{}').dry_run, true)
+  })
+
+  test('budget sets the energy budget of a workload, and none removes it', async () => {
+    for (const [energy, sent] of [
+      ['10 kJ/day', '10 kJ/day'],
+      ['none', null],
+    ] as const) {
+      const { code, told } = await ergon('budget', 'api', energy)
+      assert.equal(code, 0, told)
+      const body = bodies.get('PATCH /v1/workloads/api') ?? ''
+      assert.deepEqual(JSON.parse(body), { energy_budget: sent })
+    }
+  })
+
+  test('fn failures shows a run that failed and is tried again, with its last fault', async () => {
+    const { out } = await ergon('fn', 'failures', 'retried')
+    assert.equal(out, `7 ${AT} schedule ${AT}: it threw (req_1), again at ${AT}\n`)
   })
 
   test('fn deploy takes its file behind variables and triggers, too', async () => {

@@ -5,7 +5,7 @@ import { DELETION_OPTIONS } from '#cli/confirm-deletion.ts'
 export const WORKLOADS_COMMANDS: CommandList = {
   groups: {
     workloads:
-      'Workloads, which are containers: list, show; ergon logs, scale, suspend, resume, rollback and delete take one by its name',
+      'Workloads, which are containers: list, show; ergon logs, scale, budget, suspend, resume, rollback and delete take one by its name',
     registry: 'Passwords of registries, for pulls of images: login, logout, list',
   },
   commands: [
@@ -37,6 +37,11 @@ export const WORKLOADS_COMMANDS: CommandList = {
         ['--target-requests <requests>', 'of an instance at once, beyond which another one starts'],
       ],
       load: () => import('#cli/commands/scale.ts'),
+    },
+    {
+      usage: 'budget <workload> <energy>',
+      help: 'Set the energy budget of a workload, such as "10 kJ/day", or none; takes effect within seconds; all budgets: ergon budgets',
+      load: () => import('#cli/commands/budget.ts'),
     },
     {
       usage: 'suspend <workload>',
