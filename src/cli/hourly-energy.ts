@@ -1,4 +1,4 @@
-// The energy of a function or a workload on the command line.
+// Energy on the command line: a row for each hour, and the sums.
 import { nj, printJoules } from '#base/units.ts'
 import type { HourlyEnergy, hourlyEnergyOf } from '#contract/resources/hourly-energy.ts'
 import type { CommandCall } from './call.ts'
@@ -7,12 +7,27 @@ import { durationMs } from './duration.ts'
 import { dollars } from './money.ts'
 import { print, printJson, table } from './output.ts'
 
-type Figures = Pick<HourlyEnergy, 'energy_nj'>
+/** A time, `all` for the sum; joules and milligrams as text; whole pico-dollars. */
+export type EnergyRow = {
+  readonly from: string
+  readonly joules: string
+  readonly carbonMg: string
+  readonly chargePusd: string
+}
+
+export function printEnergy(rows: readonly EnergyRow[]): void {
+  const cells = rows.map(({ from, joules, carbonMg, chargePusd }) => [
+    from,
+    joules,
+    carbonMg,
+    dollars(chargePusd),
+  ])
+  print(table(['FROM', 'JOULES', 'CARBON mg', 'DOLLARS'], cells))
+}
 
 const S = 1000
-const joules = ({ energy_nj: energy }: Figures) => printJoules(nj(BigInt(energy)))
 
-/** Prints the sum, and each hour where there are several. `path` is that of the resource. */
+/** Of a function or a workload, whose path is given. */
 export async function printHourlyEnergy(
   options: CommandCall['options'],
   path: string,
@@ -22,15 +37,13 @@ export async function printHourlyEnergy(
   const answer = await apiGet(options, `${path}/energy?since=${asked / S}s`)
   const energy = replyOf<ReturnType<typeof hourlyEnergyOf>>(answer)
   if (options.json) return printJson(energy)
-  print(
-    `${joules(energy)} J since ${energy.from} (${energy.carbon_mg} mg CO2e, ${dollars(energy.charge_pusd)} dollars)`,
-  )
-  if (energy.data.length < 2) return
-  const rows = energy.data.map((hour) => [
-    hour.at,
-    joules(hour),
-    String(hour.carbon_mg),
-    dollars(hour.charge_pusd),
-  ])
-  print(table(['HOUR', 'J', 'MG CO2E', 'DOLLARS'], rows))
+  const rowOf = (from: string, one: Figures): EnergyRow => ({
+    from,
+    joules: printJoules(nj(BigInt(one.energy_nj))),
+    carbonMg: String(one.carbon_mg),
+    chargePusd: one.charge_pusd,
+  })
+  printEnergy([...energy.data.map((hour) => rowOf(hour.at, hour)), rowOf('all', energy)])
 }
+
+type Figures = Pick<HourlyEnergy, 'energy_nj' | 'carbon_mg' | 'charge_pusd'>

@@ -342,7 +342,7 @@ test('the command line shows and changes a workload', async () => {
     () => cli('logs', 'cli', '--lines', '50'),
     (lines) => /v2.1 stdout +listening on 8080$/m.test(lines),
   )
-  assert.match(await cli('energy', 'cli', '--since', '1h'), /^[\d.]+ J since /)
+  assert.match(await cli('energy', 'cli', '--since', '1h'), /^all +[\d.]+ +[\d.]+ +[\d.]+$/m)
   assert.equal(((await json('energy', 'cli')) as { object: string }).object, 'workload.energy')
   assert.equal((await cli('rollback', 'cli')).trim(), made.url)
   assert.match((await ask(made.url)).text, /version one/)

@@ -80,7 +80,7 @@ export const DATABASES_COMMANDS: CommandList = {
     },
     {
       usage: 'db energy <name>',
-      help: 'The energy of the database as it was charged, with its carbon and price',
+      help: 'Energy, carbon and price of the database, by the hour, as it was charged',
       options: [
         ['--since <duration>', 'how far back, such as 1h or 7d, at most 31d (default 24h)'],
         ['--by <step>', 'minute, hour (default) or day'],

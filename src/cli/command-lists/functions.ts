@@ -58,13 +58,13 @@ export const FUNCTIONS_COMMANDS: CommandList = {
     },
     {
       usage: 'fn energy <name>',
-      help: 'Energy, carbon and cost of the function over a period, by the hour',
+      help: 'Energy, carbon and price of the function, by the hour',
       options: [['--since <duration>', 'for example 1h, 24h, 7d, at most 31d (default 24h)']],
       load: () => import('#cli/commands/fn/energy.ts'),
     },
     {
       usage: 'fn failures <name>',
-      help: 'The runs for objects and times that failed for good',
+      help: 'The runs for objects and times that failed for good, and those that failed and are tried again',
       load: () => import('#cli/commands/fn/failures.ts'),
     },
     {

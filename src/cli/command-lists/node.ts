@@ -57,7 +57,7 @@ export const NODE_COMMANDS: CommandList = {
     },
     {
       usage: 'energy [workload]',
-      help: 'Energy and carbon of the account, or of a workload, over a period; of a function: ergon fn energy',
+      help: 'Energy, carbon and price of the account, or of a workload, by the hour; of a function: ergon fn energy',
       options: [['--since <duration>', 'for example 1h, 24h, 7d (default 24h)']],
       load: () => import('#cli/commands/energy.ts'),
     },

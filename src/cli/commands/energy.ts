@@ -1,30 +1,50 @@
-// ergon energy: joules and carbon of the account, or of a workload, over a period.
+// ergon energy: joules, carbon and price of the account, or of a workload, over a period.
 import { apiGet, replyOf } from '#cli/client.ts'
 import { sinceOf } from '#cli/duration.ts'
-import { printHourlyEnergy } from '#cli/hourly-energy.ts'
-import { print, printJson } from '#cli/output.ts'
+import { printEnergy, printHourlyEnergy, type EnergyRow } from '#cli/hourly-energy.ts'
+import { printJson } from '#cli/output.ts'
 import { workloadPath } from '#cli/workloads.ts'
 import { nj, pg, printJoules, printMilligrams } from '#base/units.ts'
 import type { CommandCall } from '#cli/call.ts'
+import type { ReplyOf } from '#contract/reply-of.ts'
 import type { usageList } from '#contract/service-replies.ts'
 
 export async function run({ options, words: [workload] }: CommandCall): Promise<void> {
   if (workload !== undefined) return await printHourlyEnergy(options, workloadPath(workload))
   const from = sinceOf(options['since'])
+  // Each row of people is an hour, as far back as the service sums hours.
+  const isHourly = !options.json && Date.now() - from.getTime() <= HOURS_MS_MAX
+  const step = isHourly ? '&step=hour' : ''
   const { data } = replyOf<typeof usageList>(
-    await apiGet(options, `/v1/usage?from=${from.toISOString()}`),
+    await apiGet(options, `/v1/usage?from=${from.toISOString()}${step}`),
   )
-  const energy = nj(data.reduce((sum, row) => sum + BigInt(row.energy_nj), 0n))
-  const requests = data.reduce((sum, row) => sum + row.requests, 0)
-  const carbon = pg(data.reduce((sum, row) => sum + BigInt(row.carbon_pg), 0n))
+  const all = sumOf(data)
   if (options.json)
     return printJson({
       since: from.toISOString(),
-      requests,
-      energy_nj: energy.toString(),
-      carbon_mg: Number(printMilligrams(carbon)),
+      requests: data.reduce((sum, row) => sum + row.requests, 0),
+      energy_nj: all.energy.toString(),
+      carbon_mg: Number(printMilligrams(all.carbon)),
     })
-  print(
-    `${printJoules(energy)} J in ${requests} requests since ${from.toISOString()} (${printMilligrams(carbon)} mg CO2e)`,
-  )
+  const hours = isHourly ? Map.groupBy(data, ({ at = '' }) => at) : new Map<string, Rows>()
+  printEnergy([...[...hours].map(([at, rows]) => rowOf(at, sumOf(rows))), rowOf('all', all)])
 }
+
+/** 31 days. */
+const HOURS_MS_MAX = 31 * 86_400_000
+
+type Rows = ReplyOf<typeof usageList>['data']
+type Sums = ReturnType<typeof sumOf>
+
+const sumOf = (rows: Rows) => ({
+  energy: nj(rows.reduce((sum, row) => sum + BigInt(row.energy_nj), 0n)),
+  carbon: pg(rows.reduce((sum, row) => sum + BigInt(row.carbon_pg), 0n)),
+  charge: rows.reduce((sum, row) => sum + BigInt(row.charge_pusd), 0n),
+})
+
+const rowOf = (from: string, { energy, carbon, charge }: Sums): EnergyRow => ({
+  from,
+  joules: printJoules(energy),
+  carbonMg: printMilligrams(carbon),
+  chargePusd: charge.toString(),
+})

@@ -3,13 +3,14 @@ import type { CommandCall } from '#cli/call.ts'
 import { apiGet, replyOf } from '#cli/client.ts'
 import { databasePath } from '#cli/databases.ts'
 import { sinceOf } from '#cli/duration.ts'
+import { printEnergy, type EnergyRow } from '#cli/hourly-energy.ts'
 import { CommandError, EXIT, print, printJson, table, tell } from '#cli/output.ts'
 import { DATABASE_ENERGY_DAYS_MAX } from '#contract/databases/databases-max.ts'
 import type { databaseEnergy, databaseQueries } from '#contract/databases/databases.ts'
 import type { ReplyOf } from '#contract/reply-of.ts'
 
 type Energy = ReplyOf<typeof databaseEnergy>
-type Figures = Pick<Energy, 'energy_j' | 'server_j' | 'carbon_mg' | 'charge_pusd'>
+type Figures = Pick<Energy, 'energy_j' | 'carbon_mg' | 'charge_pusd'>
 type Queries = ReplyOf<typeof databaseQueries>
 
 const QUERY_WIDTH = 80
@@ -30,17 +31,14 @@ export async function run({ options, words: [name = ''] }: CommandCall): Promise
   })
   const energy = replyOf<typeof databaseEnergy>(await apiGet(options, `${path}/energy?${query}`))
   if (options.json) return printJson(energy)
-  const rowOf = (at: string, one: Figures) => [
-    at,
-    String(one.energy_j),
-    String(one.server_j),
-    String(one.carbon_mg),
-    one.charge_pusd,
-  ]
-  const rows = energy.data.map((one) => rowOf(one.at, one))
-  print(
-    table(['FROM', 'JOULES', 'OF SERVER', 'CARBON mg', 'pUSD'], [...rows, rowOf('all', energy)]),
-  )
+  const rowOf = (from: string, one: Figures): EnergyRow => ({
+    from,
+    joules: String(one.energy_j),
+    carbonMg: String(one.carbon_mg),
+    chargePusd: one.charge_pusd,
+  })
+  printEnergy([...energy.data.map((one) => rowOf(one.at, one)), rowOf('all', energy)])
+  tell(`${energy.server_j} J of all are of its server`)
 }
 
 /** One place after the point from 100 ms on, three digits below. */
