@@ -217,23 +217,26 @@ export const functionLogs = z.object({
 
 export const functionEnergy = hourlyEnergyOf('function.energy')
 
+const failed = z.object({
+  id: z.string(),
+  event: z.enum([RUN_FOR_OBJECT, 'schedule']),
+  /** {bucket, key, version_id}, or {scheduled_at}. */
+  data: z.record(z.string(), z.string()),
+  attempts: z.int(),
+  /** Why the last attempt failed, and its request in the log. */
+  error: z.string().nullable(),
+  request_id: z.string().nullable(),
+  created_at: z.iso.datetime(),
+  attempted_at: z.iso.datetime().nullable(),
+})
+
 /** The newest first. */
 export const functionFailures = z.object({
   object: z.literal('list'),
-  data: z.array(
-    z.object({
-      id: z.string(),
-      event: z.enum([RUN_FOR_OBJECT, 'schedule']),
-      /** {bucket, key, version_id}, or {scheduled_at}. */
-      data: z.record(z.string(), z.string()),
-      attempts: z.int(),
-      /** Why the last attempt failed, and its request in the log. */
-      error: z.string().nullable(),
-      request_id: z.string().nullable(),
-      created_at: z.iso.datetime(),
-      attempted_at: z.iso.datetime().nullable(),
-    }),
-  ),
+  /** Those that failed for good. */
+  data: z.array(failed),
+  /** Those whose last attempt failed, and that are tried again. */
+  waiting: z.array(failed.extend({ next_at: z.iso.datetime() })),
 })
 
 const failedRun = z.string().regex(/^\d{1,18}$/, 'must be the id of a failed run')

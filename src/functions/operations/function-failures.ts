@@ -20,25 +20,42 @@ type RunRow = {
   readonly request: string | null
   readonly created_at: Date
   readonly attempted_at: Date | null
+  readonly next_at: Date | null
 }
+
+const COLUMNS = 'id::text, event, data, attempts, error, request, created_at, attempted_at, next_at'
+const FAILURES = `select * from (
+    select ${COLUMNS} from function_runs where function = $1 and next_at is null
+    order by function_runs.id desc limit $2
+  ) dead union all select * from (
+    select ${COLUMNS} from function_runs where function = $1 and next_at is not null and attempts > 0
+    order by function_runs.id desc limit $2
+  ) waiting`
 
 export const createFunctionFailures =
   ({ state }: { readonly state: Queryable }): Handler =>
   async (call) => {
     const { id } = await askedResource(SHOWN_FUNCTIONS, state, call)
-    const { rows } = await state.query<RunRow>(
-      `select id::text, event, data, attempts, error, request, created_at, attempted_at from function_runs
-       where function = $1 and next_at is null order by function_runs.id desc limit $2`,
-      [id, FUNCTION_FAILURES_MAX],
-    )
-    const data = rows.map(({ request, created_at: created, attempted_at: attempted, ...row }) => ({
-      ...row,
-      request_id: request,
-      created_at: created.toISOString(),
-      attempted_at: attempted?.toISOString() ?? null,
-    }))
-    return known({ object: 'list', data })
+    const { rows } = await state.query<RunRow>(FAILURES, [id, FUNCTION_FAILURES_MAX])
+    return known({
+      object: 'list',
+      data: rows.flatMap((row) => (row.next_at === null ? [shownRun(row)] : [])),
+      waiting: rows.flatMap((row) =>
+        row.next_at === null ? [] : [{ ...shownRun(row), next_at: row.next_at.toISOString() }],
+      ),
+    })
   }
+
+const shownRun = ({ id, event, data, attempts, error, request, ...times }: RunRow) => ({
+  id,
+  event,
+  data,
+  attempts,
+  error,
+  request_id: request,
+  created_at: times.created_at.toISOString(),
+  attempted_at: times.attempted_at?.toISOString() ?? null,
+})
 
 export const createFunctionReplay = ({ state }: Deps): Handler<FunctionReplayRequest> =>
   onFailures(state, 'function.replay', 'select replay_function_runs($1, $2) as runs')
