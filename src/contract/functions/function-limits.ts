@@ -15,8 +15,8 @@ export const FUNCTION_MEMORY_DEFAULT = '128MB'
 export const FUNCTION_MEMORIES = { least: '64MB', most: '1GiB' } as const
 /** The path below the account's address of functions. */
 export const FUNCTION_ROUTE = /^(?=.{1,200}$)(\/|(\/[A-Za-z0-9_-][A-Za-z0-9._-]*)+)$/
-/** Names of variables; those of the service begin with SVC_. */
-export const VARIABLE_NAME = /^(?!SVC_)[A-Za-z_][A-Za-z0-9_]{0,63}$/
+/** Names of variables; those of the service begin with SVC_, and JavaScript drops __proto__. */
+export const VARIABLE_NAME = /^(?!SVC_|__proto__$)[A-Za-z_][A-Za-z0-9_]{0,63}$/
 /** Requests that run in a function at once; further ones wait. */
 export const FUNCTION_CONCURRENCY = 20
 /** Requests of a function that wait for their turn. */

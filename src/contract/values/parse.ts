@@ -8,6 +8,7 @@ import { plainWords } from './plain-words.ts'
  * field at fault in OpenAI's notation (`messages[0].content`), absent when the whole value is.
  */
 export function parseWith<T>(schema: z.ZodType<T>, value: unknown): T {
+  assertNoProto(value)
   const parsed = schema.safeParse(value, { error: plainWords })
   if (parsed.success) return parsed.data
   const { issues } = parsed.error
@@ -21,6 +22,18 @@ export function parseWith<T>(schema: z.ZodType<T>, value: unknown): T {
     `Could not accept ${param === '' ? 'the body' : param}: ${message}`,
     param === '' ? {} : { param },
   )
+}
+
+const PROTO = '__proto__'
+
+/** Maps of names lose this one without a word. */
+function assertNoProto(value: unknown): void {
+  if (typeof value !== 'object' || value === null) return
+  for (const [field, one] of Object.entries(value))
+    if (typeof one === 'object' && one !== null && Object.hasOwn(one, PROTO)) {
+      const param = `${field}.${PROTO}`
+      throw fault('invalid_request', `Could not accept ${param}: the name is reserved`, { param })
+    }
 }
 
 type BodyFault = {
