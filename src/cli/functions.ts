@@ -51,7 +51,7 @@ export function printFunction(one: DeployedFunction): void {
     ['address', [one.url, ...one.routes].join(', ')],
     ['version', answeringText(one)],
     ['runtime', `${one.runtime}, ${mbText(one.memory_bytes)}, ${one.timeout_s} s a request`],
-    ['at once', `${one.concurrency} requests`],
+    ['at once', `${one.concurrency} request${one.concurrency === 1 ? '' : 's'}`],
     ['variables', one.env.join(', ') || 'none'],
     ...(one.on.length > 0 ? [['objects', one.on.join(', ')] as const] : []),
     ...(one.schedule === null ? [] : [['schedule', `${one.schedule} (UTC)`] as const]),

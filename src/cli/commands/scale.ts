@@ -20,9 +20,12 @@ export async function run({ options, words: [name = ''] }: CommandCall): Promise
   if (options.json) printJson(made)
   else
     tell(
-      `${name} has ${made.scale.min} to ${made.scale.max} instances, of ${made.scale.target_requests} requests at once`,
+      `${name} has ${countText(made.scale)}, of ${made.scale.target_requests} requests at once`,
     )
 }
+
+const countText = ({ min, max }: { readonly min: number; readonly max: number }): string =>
+  min === max ? `${max} instance${max === 1 ? '' : 's'}` : `${min} to ${max} instances`
 
 /** The fields of a scale by the names of options, as commander gives them. */
 const FIELDS = { min: 'min', max: 'max', targetRequests: 'target_requests' }

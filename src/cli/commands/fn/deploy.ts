@@ -25,7 +25,11 @@ export async function run({ options, words: [path = ''] }: CommandCall): Promise
   // A file of another language than the runtime's is for the service to refuse.
   const { file, source } = await bundleFile(path)
   const before = (await listFunctions(options)).data.find((one) => one.name === name)
-  const answer = await apiPost(options, '/v1/functions', { name, file, source, ...wanted })
+  const answer = await apiPost(options, '/v1/functions', { name, file, source, ...wanted }).catch(
+    (error: unknown) => {
+      throw inFlags(error)
+    },
+  )
   // Once the service has taken it: a plan that was refused is none.
   for (const line of planOf(name, wanted, before)) tell(line)
   const { version } = replyOf<typeof functionReply>(answer)
@@ -34,6 +38,25 @@ export async function run({ options, words: [path = ''] }: CommandCall): Promise
   if (options.json) return printJson(made)
   tell(`version ${version} of ${name} answers (${made.runtime}, ${mbText(made.memory_bytes)})`)
   print(made.url)
+}
+
+/** The options of the fields that have other names, as the service names these in its refusals. */
+const FLAGS: Readonly<Record<string, string>> = {
+  timeout_s: '--timeout',
+  energy_budget: '--energy-budget',
+  routes: '--host',
+  on: '--on',
+}
+
+/** The refusal of a field, `Could not accept routes[0]: …`, by the option that was typed. */
+export function inFlags(error: unknown): unknown {
+  if (!(error instanceof CommandError)) return error
+  const [, name = '', rest = ''] =
+    /^Could not accept (\w+)(?:\[\d+\])?(:.*)$/s.exec(error.message) ?? []
+  const flag = FLAGS[name]
+  if (flag === undefined) return error
+  const message = `Could not accept ${flag}${rest}`
+  return new CommandError(message, error.exitCode, error.next, error.code)
 }
 
 type Change = {
