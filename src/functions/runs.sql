@@ -73,8 +73,9 @@ returns table (id bigint, function text, account text, name text, event text, da
   where n.begins_at <= ledger_now() order by n.turn, w.id limit most
 $$;
 
--- Records attempts: {id, outcome: done | failed | waits, request, error, delay_ms}. A run that waits for its function was
--- not tried: the function rests. One that failed without a delay is dead: the newest `dead_max` of a function are kept.
+-- Records attempts: {id, attempts, outcome: done | failed | waits, request, error, delay_ms}. `attempts` is the number
+-- before: a failure that is recorded again changes nothing. A run that waits for its function was not tried: the function
+-- rests. One that failed without a delay is dead: the newest `dead_max` of a function are kept.
 create or replace function settle_function_runs(results jsonb, dead_max int) returns void language plpgsql as $$
 declare
   now_at constant timestamptz := ledger_now();
@@ -82,7 +83,7 @@ declare
   of_function text;
 begin
   for one in select * from jsonb_to_recordset(results)
-      as r (id bigint, outcome text, request text, error text, delay_ms bigint) order by id loop
+      as r (id bigint, attempts int, outcome text, request text, error text, delay_ms bigint) order by id loop
     if one.outcome = 'done' then
       delete from function_runs where id = one.id returning function into of_function;
       update functions set failures = 0, rest_until = null
@@ -93,7 +94,8 @@ begin
       update functions set rest_until = now_at + one.delay_ms * interval '1 millisecond' where id = of_function;
     else
       update function_runs set attempts = attempts + 1, attempted_at = now_at, request = one.request, error = one.error,
-        next_at = now_at + one.delay_ms * interval '1 millisecond' where id = one.id returning function into of_function;
+        next_at = now_at + one.delay_ms * interval '1 millisecond'
+        where id = one.id and attempts = one.attempts returning function into of_function;
       update functions set failures = failures + 1,
         rest_until = case when failures >= 4 then now_at + least(300, 5 * 2 ^ least(failures - 4, 6)) * interval '1 second' end
         where id = of_function;

@@ -8,7 +8,7 @@ import { ledgerOfFile } from '#ledger/ledger-of-file.fixture.ts'
 import { addTestAccount } from '#ledger/test-state.fixture.ts'
 import { whyNoState } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
-import { runFunctions } from './run-functions.ts'
+import { runFunctions, type RunsDeps } from './run-functions.ts'
 import { lookAtSchedules } from './schedules.ts'
 
 const skip = whyNoState()
@@ -64,7 +64,7 @@ async function addRun(of: string, { inS = 0, attempts = 0 } = {}): Promise<strin
 
 const settle = (id: string, outcome: string, delayMs: number | null, most = 1000) =>
   state.query('select settle_function_runs($1, $2)', [
-    JSON.stringify([{ id, outcome, delay_ms: delayMs }]),
+    JSON.stringify([{ id, outcome, attempts: 0, delay_ms: delayMs }]),
     most,
   ])
 const nextMs = async (known: readonly string[] = []): Promise<number | null> =>
@@ -154,6 +154,98 @@ test(
     assert.deepEqual(
       (await read()).map(({ wait }) => wait),
       waits,
+    )
+  },
+)
+
+/** Works on runs until `isOver`, each query by `ask`. */
+async function work(
+  use: RunsDeps['functions']['use'],
+  ask: (text: string, query: () => ReturnType<State['query']>) => ReturnType<State['query']>,
+  isOver: () => Promise<boolean>,
+): Promise<void> {
+  const query = ((text, values) => ask(text, () => state.query(text, values))) as State['query']
+  const ending = new AbortController()
+  const running = runFunctions(
+    {
+      state: { ...state, query },
+      log: createLogger('test', { level: 'error' }),
+      line() {},
+      functions: { use },
+      urlOf: () => 'http://localhost',
+      payloadOf: async () => ({}),
+      againMs: 20,
+    },
+    ending.signal,
+  )
+  try {
+    const lastMs = performance.now() + 15_000
+    while (!(await isOver())) {
+      assert.ok(performance.now() < lastMs)
+      await sleep(20)
+    }
+  } finally {
+    ending.abort()
+    await running
+  }
+}
+
+const gone = () => fault('state_unavailable', 'Could not ask the state: it is away')
+
+test('a query that fails begins no run again beside itself', { skip }, async () => {
+  const many = await addFunction()
+  for (let nth = 0; nth < 12; nth++) await addRun(many)
+  let begun = 0
+  let looks = 0
+  await work(
+    (_, signal) => {
+      begun++
+      return new Promise((_resolve, reject) =>
+        signal.addEventListener('abort', () => reject(signal.reason)),
+      )
+    },
+    async (text, query) => {
+      if (!text.includes('function_runs_due')) return await query()
+      looks++
+      if (begun > 0 && looks % 2 === 0) throw gone()
+      return await query()
+    },
+    async () => {
+      await state.query("select pg_notify('ergon_followed', '')")
+      return looks > 6 || begun > 10
+    },
+  )
+  assert.equal(begun, 10)
+})
+
+test(
+  'the end of a run is recorded once when the state is back, and the run is not repeated',
+  { skip },
+  async () => {
+    const id = await addRun(await addFunction())
+    let uses = 0
+    let settled = 0
+    const attempts = async () =>
+      (await state.query('select attempts from function_runs where id = $1', [id])).rows
+    await work(
+      async () => {
+        uses++
+        throw fault('function_failed', 'Could not load it')
+      },
+      async (text, query) => {
+        if (!text.includes('settle_function_runs')) return await query()
+        settled++
+        if (settled === 1) throw gone()
+        const answer = await query()
+        // Its answer is lost.
+        if (settled === 2) throw gone()
+        return answer
+      },
+      async () => settled >= 3 || uses > 1,
+    )
+    assert.deepEqual(
+      { uses, settled, rows: await attempts() },
+      { uses: 1, settled: 3, rows: [{ attempts: 1 }] },
     )
   },
 )

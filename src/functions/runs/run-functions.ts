@@ -1,5 +1,5 @@
 // Runs functions for new objects and at times: each run at least once, with further tries after failures, and no more of a
-// function at once than it takes. Runs that the agent's end cuts off are due again.
+// function at once than it takes. Runs that the agent's end cuts off are due again; those that the state's end meets go on.
 import { sleep } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
@@ -8,7 +8,7 @@ import {
   FUNCTION_RUNS_AT_ONCE,
 } from '#contract/functions/function-limits.ts'
 import type { ResourceLine } from '#resources/keep-logs.ts'
-import type { State } from '#state/connect.ts'
+import { isStateAway, type State } from '#state/connect.ts'
 import { attempt, type AttemptDeps, type DueRun, type RunOutcome } from './attempt.ts'
 import { lookAtSchedules } from './schedules.ts'
 
@@ -16,6 +16,8 @@ export type RunsDeps = AttemptDeps & {
   readonly state: State
   readonly log: Logger
   readonly line: (line: ResourceLine) => void
+  /** In place of AGAIN_MS and RECORD_MS after a query that failed: tests are short. */
+  readonly againMs?: number
 }
 
 /** New objects that one pass takes over. */
@@ -26,27 +28,29 @@ const RETRY_MS = [10_000, 60_000, 300_000, 1_800_000, 7_200_000]
 const HELD_MS = 30_000
 /** A missed notification waits for this. */
 const AGAIN_MS = 15_000
+/** The end of a run is recorded again after this time while the state is away, for an hour at least. */
+const RECORD_MS = 2000
+const RECORDS_MAX = 1800
 
 /** Works until the signal aborts. Never rejects. */
 export async function runFunctions(deps: RunsDeps, signal: AbortSignal): Promise<void> {
+  // They go on where a query fails: without them the runs would begin again beside themselves.
+  const work = createWork(deps, signal)
   while (!signal.aborted)
-    await follow(deps, signal).catch(async (error: unknown) => {
+    await follow(deps, work, signal).catch(async (error: unknown) => {
       if (signal.aborted) return
       deps.log.warn('Runs of functions wait', { error: messageOf(error) })
-      await sleep(AGAIN_MS, signal).catch(() => undefined)
+      await sleep(deps.againMs ?? AGAIN_MS, signal).catch(() => undefined)
     })
+  await Promise.all(work.running.values())
 }
 
-async function follow(deps: RunsDeps, signal: AbortSignal): Promise<void> {
-  const { state } = deps
+/** The runs in work, by their ids. The end of each, and `wake`, end the rest. */
+function createWork(deps: RunsDeps, signal: AbortSignal) {
+  const running = new Map<string, Promise<void>>()
   let waiting = new AbortController()
   const wake = () => waiting.abort()
-  await using _ = await state.listen('ergon_followed', wake)
-  await using __ = await state.listen('ergon_resources', (kind) => {
-    if (kind === 'function') wake()
-  })
-  const running = new Map<string, Promise<void>>()
-  const work = async (run: DueRun) => {
+  const make = async (run: DueRun) => {
     await settle(deps, run, signal).catch((error: unknown) => {
       if (!signal.aborted)
         deps.log.warn('A run is repeated', { id: run.id, error: messageOf(error) })
@@ -54,8 +58,28 @@ async function follow(deps: RunsDeps, signal: AbortSignal): Promise<void> {
     running.delete(run.id)
     wake()
   }
+  return {
+    running,
+    begin: (run: DueRun) => void running.set(run.id, make(run)),
+    wake,
+    /** Ends of runs from now on end the next rest. */
+    look: () => void (waiting = new AbortController()),
+    rest: (ms: number) =>
+      sleep(ms, AbortSignal.any([signal, waiting.signal])).catch(() => undefined),
+  }
+}
+
+async function follow(
+  { state }: RunsDeps,
+  { running, begin, wake, look, rest }: ReturnType<typeof createWork>,
+  signal: AbortSignal,
+): Promise<void> {
+  await using _ = await state.listen('ergon_followed', wake)
+  await using __ = await state.listen('ergon_resources', (kind) => {
+    if (kind === 'function') wake()
+  })
   while (!signal.aborted) {
-    waiting = new AbortController()
+    look()
     const { rows: taken } = await state.query<{ count: string }>(
       'select take_followed($1) as count',
       [TAKEN_MAX],
@@ -64,30 +88,44 @@ async function follow(deps: RunsDeps, signal: AbortSignal): Promise<void> {
     const { account, node } = FUNCTION_RUNS_AT_ONCE
     const given = [account, node - running.size, [...running.keys()]]
     const due = await state.query<DueRun>('select * from function_runs_due($1, $2, $3)', given)
-    for (const run of due.rows) running.set(run.id, work(run))
+    for (const run of due.rows) begin(run)
     if (Number(taken[0]?.count) === TAKEN_MAX) continue
     const next = await state.query<{ ms: number | null }>(
       'select function_runs_next_ms($1, $2) as ms',
       [account, [...running.keys()]],
     )
-    const restMs = Math.min(AGAIN_MS, Math.max(next.rows[0]?.ms ?? AGAIN_MS, REST_MIN_MS))
-    await sleep(restMs, AbortSignal.any([signal, waiting.signal])).catch(() => undefined)
+    await rest(Math.min(AGAIN_MS, Math.max(next.rows[0]?.ms ?? AGAIN_MS, REST_MIN_MS)))
   }
-  await Promise.all(running.values())
 }
 
 /** Runs that are due and have no place are not looked for without end. */
 const REST_MIN_MS = 250
 
-/** Makes an attempt, and records it. Rejects while the state is away: the run stays due. */
+/** Makes an attempt, and records it. Rejects where that failed: the run stays due. */
 async function settle(deps: RunsDeps, run: DueRun, signal: AbortSignal): Promise<void> {
   const made = await attempt(run, deps, signal)
   if (made.outcome === 'failed') tell(deps, run, made)
-  const result = { id: run.id, ...made, delay_ms: delayOf(run, made) }
-  await deps.state.query('select settle_function_runs($1, $2)', [
-    JSON.stringify([result]),
-    FUNCTION_FAILURES_MAX,
-  ])
+  const { id, attempts } = run
+  const results = JSON.stringify([{ id, attempts, ...made, delay_ms: delayOf(run, made) }])
+  await recorded(deps, results, signal)
+}
+
+/** A function was paid for its work, and may have changed data: the state is waited for before a run is repeated. */
+async function recorded(
+  { state, againMs = RECORD_MS }: RunsDeps,
+  results: string,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let tries = 1; ; tries++)
+    try {
+      return void (await state.query('select settle_function_runs($1, $2)', [
+        results,
+        FUNCTION_FAILURES_MAX,
+      ]))
+    } catch (error) {
+      if (!isStateAway(error) || tries === RECORDS_MAX) throw error
+      await sleep(againMs, signal)
+    }
 }
 
 const delayOf = ({ attempts }: DueRun, { outcome }: RunOutcome): number | null =>
