@@ -13,6 +13,7 @@ import { limitAddresses } from '#http/address-limit.ts'
 import { owesAnswer } from '#http/empty-reads.ts'
 import type { RequestLines } from '#http/request-lines.ts'
 import { CONNECTION_CHECK_MS, HEADERS_TIMEOUT_MS, KEEP_ALIVE_MS } from '#http/limits.ts'
+import { DRAIN_MS } from '#node/stop-budget.ts'
 import { answerRequest, answerUpgrade, type IngressDeps } from './answer.ts'
 import type { IngressRequest, IngressResponse } from './exchange.ts'
 import { divertHttp2 } from './first-bytes.ts'
@@ -26,8 +27,6 @@ import {
 
 const CONNECTIONS_MAX = 2000
 const CONNECTIONS_OF_ADDRESS_MAX = 200
-/** Requests that run may end; then they are cut. */
-const DRAIN_MS = 5000
 
 export interface IngressServer {
   readonly port: number

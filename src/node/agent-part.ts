@@ -15,7 +15,7 @@ import type { KeptJournals } from './kept-journals.ts'
 import type { Meter } from './meter/meter.ts'
 import type { Program } from './program-flags.ts'
 import type { Reporter } from './report.ts'
-import type { StopStage } from './stop-budget.ts'
+import type { CellStage } from './stop-budget.ts'
 
 export type OnPayable = (act: (of: string) => void) => void
 
@@ -78,10 +78,10 @@ export type AgentPart = {
   readonly control?: ControlPart
   /** Starts the parts that the gateways do not wait for; resolves with the failed ones, in words. */
   start?(signal: AbortSignal): Promise<readonly string[] | void>
-  /** Called at a stop before the cells end. */
+  /** Called at a stop when the cells of the stage `gateways` have ended, and before the others end. */
   close?(): Promise<void>
   /** Its cells by the beginning of their names, and the stage of a stop in which they end. */
-  readonly cells?: readonly { readonly stage: StopStage; readonly name: string }[]
+  readonly cells?: readonly { readonly stage: CellStage; readonly name: string }[]
 }
 
 /** The agent half of a product. */

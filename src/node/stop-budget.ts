@@ -19,6 +19,10 @@ export const DRAIN_MS = 6000
 
 export type StopStage = (typeof STAGES)[number]['name']
 
+/** The stages in which cells of products end: callers before whom they call. */
+export const CELL_STAGES = ['gateways', 'workers', 'signers'] as const satisfies StopStage[]
+export type CellStage = (typeof CELL_STAGES)[number]
+
 export interface StopBudget {
   /** The longest time of a stage that begins now, before it is killed. The first call begins the stop. */
   graceMs(stage: StopStage): number

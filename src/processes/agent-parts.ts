@@ -2,12 +2,12 @@
 // operations, what they start in the background, and their stop.
 import { join } from 'node:path'
 import { messageOf } from '#base/errors.ts'
-import type { Cell } from '#cells/cell.ts'
 import type { AgentCore, AgentPart, AgentProduct } from '#node/agent-part.ts'
 import { startBallast, type Ballast } from '#node/ballast.ts'
 import { demandHandlers, startControl, type ControlPart } from '#node/control/control.ts'
 import { tellDisk } from '#node/disk-full.ts'
-import type { StopBudget } from '#node/stop-budget.ts'
+import { gatewayNames } from '#node/cell-names.ts'
+import { CELL_STAGES, type CellStage, type StopBudget } from '#node/stop-budget.ts'
 import type { GatewaysNeeds } from './gateways.ts'
 import { stackSettingsOf } from './stack-parts.ts'
 import { startTasks, TASKS_CELL } from './tasks-cell.ts'
@@ -19,16 +19,13 @@ export interface AgentParts {
   control(): Promise<{ close(): Promise<void> }>
   /** Begins the background; `complete` is called once, when all parts have started or failed, with the failed ones. */
   start(complete: (failures: readonly string[]) => void): void
-  /** Ends running work, then the cells of the products: a cell that calls another cell ends before that cell. */
+  /** Gateways and ingress end first, then running work, then the other cells: a cell ends before the cells that it calls. */
   stop(budget: StopBudget): Promise<void>
 }
 
 const CONTROL_SOCKET = 'control.sock'
 const BALLAST_FILE = 'ballast'
 const MIB = 1024 * 1024
-// Callers before whom they call.
-const STOP_ORDER = ['workers', 'signers'] as const
-const TASKS_AT_STOP = { stage: 'workers', name: TASKS_CELL } as const
 
 /** Throws what a product throws that cannot open. */
 export async function openAgentParts(
@@ -49,6 +46,20 @@ export async function openAgentParts(
     } catch (error) {
       return [`${name}: ${messageOf(error)}`]
     }
+  }
+
+  const owned: NonNullable<AgentPart['cells']> = [
+    ...gatewayNames(config).map((name) => ({ stage: 'gateways' as const, name })),
+    { stage: 'workers', name: TASKS_CELL },
+    ...parts.flatMap(({ part }) => part.cells ?? []),
+  ]
+  const endCells = async (stage: CellStage, budget: StopBudget) => {
+    const names = owned.filter((one) => one.stage === stage).map(({ name }) => name)
+    const ending = cells
+      .list()
+      .filter((cell) => names.some((name) => cell.spec.name.startsWith(name)))
+    const graceMs = budget.graceMs(stage)
+    await Promise.all(ending.map((cell) => cell.stop(graceMs)))
   }
 
   return {
@@ -78,18 +89,14 @@ export async function openAgentParts(
       })
     },
     async stop(budget) {
+      const [first, ...later] = CELL_STAGES
+      // They take requests until then, and their last requests need all that is below.
+      await endCells(first, budget)
       stopping.abort()
       await ballast?.stop()
       for (const { part } of parts) await part.close?.()
       await running
-      for (const stage of STOP_ORDER) {
-        const graceMs = budget.graceMs(stage)
-        const owned = [TASKS_AT_STOP, ...parts.flatMap(({ part }) => part.cells ?? [])]
-        const names = owned.filter((one) => one.stage === stage).map(({ name }) => name)
-        const isOf = (cell: Cell) => names.some((name) => cell.spec.name.startsWith(name))
-        const ending = cells.list().filter(isOf)
-        await Promise.all(ending.map((cell) => cell.stop(graceMs)))
-      }
+      for (const stage of later) await endCells(stage, budget)
     },
   }
 }

@@ -134,8 +134,7 @@ export async function startAgent(
   const parts = await openAgentParts(AGENT_PRODUCTS, core, signal)
   started.defer(() => parts.stop(budget))
   const shared = { config, data, logTail, cells, address, meter: METER }
-  const gateways = await startGateways({ ...shared, parts: parts.gateway, signal })
-  started.defer(() => gateways.stop(budget.graceMs('gateways')))
+  await startGateways({ ...shared, parts: parts.gateway, signal })
   const control = await parts.control()
   started.defer(() => control.close())
   signal.throwIfAborted()

@@ -43,12 +43,9 @@ export async function startGateways(deps: {
   meter: string
   parts: GatewaysNeeds
   signal: AbortSignal
-}): Promise<{ stop(graceMs: number): Promise<void> }> {
+}): Promise<void> {
   const cells = await Promise.all(gatewayNames(deps.config).map((name) => start(name)))
   await Promise.all(cells.map((cell) => answered(cell, deps.signal)))
-  return {
-    stop: async (graceMs) => void (await Promise.all(cells.map((cell) => cell.stop(graceMs)))),
-  }
 
   function start(name: string): Promise<Cell> {
     const { config, data, parts } = deps
