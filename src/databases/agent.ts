@@ -11,6 +11,7 @@ import { FIRST_PROXY_FOLDER } from '#contract/databases/database-socket.ts'
 import { fault } from '#contract/errors.ts'
 import type { AgentCore, AgentPart, AgentProduct } from '#node/agent-part.ts'
 import { reachableAt } from '#node/own-addresses.ts'
+import { removals } from '#node/removals.ts'
 import { databaseHost } from '#node/report.ts'
 import { installPostgres, type PostgresInstall } from '#postgres/install.ts'
 import { lateAfterMs } from './backups/log-stream.ts'
@@ -31,7 +32,7 @@ import { createAwakeServer, type AwakeServer } from './agent-socket/awake-server
 import { energyWords } from './agent-socket/energy-words.ts'
 import { lookInside } from './server/look-inside.ts'
 import { onceDone } from '#base/once-done.ts'
-import { reconcileDatabases, removeDatabases } from './reconcile-databases.ts'
+import { reconcileDatabases, removalWithoutServer } from './reconcile-databases.ts'
 import type { GatewaySettings } from './settings.ts'
 import type { DatabasesTaskSettings } from './tasks.ts'
 import { passwordKeyOf, superuserPasswordOf } from './logins/passwords.ts'
@@ -76,7 +77,7 @@ async function open(core: AgentCore, starting: AbortSignal): Promise<AgentPart> 
   const host = databaseHost(config) ?? 'localhost'
   const part = partOf(core, host)
   await endOpenIntervals(core, 'database')
-  if (!config.databases) return { ...part, ...removals(core) }
+  if (!config.databases) return { ...part, ...removalsAlone(core) }
   const ending = new AbortController()
   let running: Promise<unknown> = Promise.resolve()
   const awake = createAwakeServer({ ...core, proxies: config.pgProxies })
@@ -141,20 +142,16 @@ async function open(core: AgentCore, starting: AbortSignal): Promise<AgentPart> 
   }
 }
 
-/** The part of a node that runs no databases: deletions end, else the backups of deleted databases are charged for ever. */
-function removals(core: AgentCore): Pick<AgentPart, 'start' | 'close'> {
+/** The part of a node that runs no databases: deletions end, without a server for the last part of the log. */
+function removalsAlone(core: AgentCore): Pick<AgentPart, 'start' | 'close'> {
   const nothing = async () => undefined
   const servers = serversOf(core, { beside: nothing, changed: () => undefined, failing: nothing })
-  const ending = new AbortController()
-  let running: Promise<unknown> = Promise.resolve()
+  const part = removals(core, 'database', removalWithoutServer(core, servers))
   return {
-    async start() {
-      running = removeDatabases(core, servers, ending.signal)
-    },
+    ...part,
     async close() {
-      ending.abort()
       servers.close()
-      await running
+      await part.close()
     },
   }
 }

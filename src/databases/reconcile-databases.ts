@@ -63,20 +63,12 @@ export const reconcileDatabases = (
   )
 }
 
-/** The same on a node that runs no databases: deletions alone are made. No server starts. Never rejects. */
-export function removeDatabases(
-  core: AgentCore,
-  servers: Servers,
-  signal: AbortSignal,
-): Promise<void> {
-  const refuse = async (): Promise<never> => {
+/** The removal on a node that runs no databases. */
+export function removalWithoutServer(core: AgentCore, servers: Servers): ReconcilerDeps['remove'] {
+  const storing = async () => {
     throw fault('databases_off', 'Could not start the server of the database')
   }
-  const recoveries = createRecoveries(core, servers)
-  const remove = removal(core, { recoveries, servers, storing: refuse })
-  const { state, log } = core
-  const deps = { state, log, kind: 'database', removesAlone: true, remove }
-  return reconcile({ ...deps, deploy: refuse, suspend: refuse }, signal)
+  return removal(core, { recoveries: createRecoveries(core, servers), servers, storing })
 }
 
 const removal =

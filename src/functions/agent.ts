@@ -12,7 +12,8 @@ import { askTenant } from '#node/cell-specs.ts'
 import { ownHosts } from '#ingress/own-hosts.ts'
 import { functionsAddress } from '#node/functions-address.ts'
 import type { ServedResources } from '#node/ingress.ts'
-import { reconcile } from '#resources/reconciler.ts'
+import { removals } from '#node/removals.ts'
+import { reconcile, type ReconcilerDeps } from '#resources/reconciler.ts'
 import { endOpenIntervals } from '#resources/intervals.ts'
 import { createLogKeeper, type LogKeeper } from '#resources/keep-logs.ts'
 import { heldOf } from '#resources/resource.ts'
@@ -40,7 +41,6 @@ async function open(core: AgentCore): Promise<AgentPart> {
     region: config.region,
     ownHosts: ownHosts(core),
   }
-  if (address === undefined) return { gateway: { settings } }
   const logs = logsOf(core)
   const spares = sparesOf(core)
   const driver = createLocalDriver({
@@ -59,15 +59,21 @@ async function open(core: AgentCore): Promise<AgentPart> {
     driver,
     environmentKey,
     idleMs: config.functionIdleSeconds * 1000,
-    replaced: (id) => served.replace(id),
+    replaced: (id) => served?.replace(id),
   })
-  const served = ingress.serve({
-    kind: 'function',
-    use: (resource, signal, _, begun) => functions.use(resource, signal, begun),
-    late: (id) => void functions.unblock(id),
-  })
-  endUnpaid(core, functions, served)
+  // The ingress may answer for other kinds: without it no request starts a function here.
+  const served =
+    address &&
+    ingress.serve({
+      kind: 'function',
+      use: (resource, signal, _, begun) => functions.use(resource, signal, begun),
+      late: (id) => void functions.unblock(id),
+    })
   await endOpenIntervals(core, 'function')
+  const remove: ReconcilerDeps['remove'] = ({ id }) => functions.remove(id)
+  if (address === undefined || served === undefined)
+    return { gateway: { settings }, ...removals(core, 'function', remove) }
+  endUnpaid(core, functions, served)
   if (await hasFunctions(state)) {
     spares.fill()
     await served.ready()
@@ -82,7 +88,7 @@ async function open(core: AgentCore): Promise<AgentPart> {
       running = Promise.all([
         logs.run(ending.signal),
         runFunctions(runs, ending.signal),
-        reconcileFunctions(core, { functions, served }, ending.signal),
+        reconcileFunctions(core, { functions, served, remove }, ending.signal),
       ])
     },
     async close() {
@@ -159,7 +165,15 @@ const runsOf = (
 /** Works until the signal aborts. Never rejects. */
 const reconcileFunctions = (
   { state, log }: AgentCore,
-  { functions, served }: { readonly functions: Functions; readonly served: ServedResources },
+  {
+    functions,
+    served,
+    remove,
+  }: {
+    readonly functions: Functions
+    readonly served: ServedResources
+    readonly remove: ReconcilerDeps['remove']
+  },
   signal: AbortSignal,
 ): Promise<void> =>
   reconcile(
@@ -177,7 +191,7 @@ const reconcileFunctions = (
         served.suspend(resource, held)
         await functions.stop(resource.id, held === 'balance' ? 'balance' : 'suspended')
       },
-      remove: ({ id }) => functions.remove(id),
+      remove,
     },
     signal,
   )

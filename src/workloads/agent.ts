@@ -4,9 +4,11 @@ import { statfs } from 'node:fs/promises'
 import { totalmem } from 'node:os'
 import { sleep } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
+import { onceDone } from '#base/once-done.ts'
 import { WORKLOAD_LOG_LINES_MAX } from '#contract/workloads/workload-limits.ts'
 import type { AgentCore, AgentPart, AgentProduct } from '#node/agent-part.ts'
 import { ingressAddress } from '#node/functions-address.ts'
+import { removals } from '#node/removals.ts'
 import type { ServedResources } from '#node/ingress.ts'
 import { roomLock } from '#node/room-lock.ts'
 import { urlOfHost } from '#contract/functions/functions-address.ts'
@@ -63,7 +65,19 @@ async function open(core: AgentCore): Promise<AgentPart> {
     whyNoVolumes: machineLacks(cells.isolation.level),
   }
   const halves = { gateway: { settings }, tasks: { settings: tasksOf(config) } }
-  if (address === undefined) return halves
+  const volumes = createNodeVolumes(data.at('volumes'), roomLock(core.place.dataFolder))
+  const parts = { volumes, settings: images, environmentKey }
+  await endOpenIntervals(core, 'workload')
+  if (address === undefined) {
+    // With the first deletion: an engine that is away holds up no start of a node that does not need it.
+    const idle = onceDone(() =>
+      workloadsOf(core, { ...parts, line: nothing, replaced: nothing, urlOf: (host) => host }),
+    )
+    return {
+      ...halves,
+      ...removals(core, 'workload', async ({ id }) => await (await idle()).remove(id)),
+    }
+  }
   const logs = createLogKeeper({
     state,
     log,
@@ -71,11 +85,8 @@ async function open(core: AgentCore): Promise<AgentPart> {
     ownLevel: OWN_LEVEL,
   })
   tellRefusals(core, logs)
-  const volumes = createNodeVolumes(data.at('volumes'), roomLock(core.place.dataFolder))
   const workloads = await workloadsOf(core, {
-    volumes,
-    settings: images,
-    environmentKey,
+    ...parts,
     line: logs.add,
     replaced: (id) => served.replace(id),
     urlOf: (host) => urlOfHost(address, host),
@@ -85,7 +96,6 @@ async function open(core: AgentCore): Promise<AgentPart> {
     use: workloads.use,
   })
   endUnpaid(core, workloads, served)
-  await endOpenIntervals(core, 'workload')
   await rehostWorkloads(core, address.host)
   const { rows } = await state.query(
     "select from resources where kind = 'workload' and desired <> 'deleted' limit 1",
@@ -111,6 +121,8 @@ async function open(core: AgentCore): Promise<AgentPart> {
     },
   }
 }
+
+const nothing = () => undefined
 
 /** Works until the signal aborts. Never rejects: volumes work without, as long as others leave them room. */
 async function keepVolumeRoom(
