@@ -18,7 +18,13 @@ const POLLS = {
   '/v1/functions/busy/logs': [logOf('one'), AWAY, logOf('two'), LOG],
 }
 
-const run = { id: '7', event: 'schedule', data: { scheduled_at: AT }, attempts: 1, error: 'it threw' }
+const run = {
+  id: '7',
+  event: 'schedule',
+  data: { scheduled_at: AT },
+  attempts: 1,
+  error: 'it threw',
+}
 const attempt = { request_id: 'req_1', created_at: AT, attempted_at: AT, next_at: AT }
 const FAILURES = JSON.stringify({ object: 'list', data: [], waiting: [{ ...run, ...attempt }] })
 

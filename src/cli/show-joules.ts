@@ -51,7 +51,11 @@ export async function showJoules(
 function openReadout() {
   const { stdout } = process
   if (!stdout.isTTY)
-    return { show: (parts: readonly string[]) => print(parts.join(BETWEEN)), tell: print, close: () => undefined }
+    return {
+      show: (parts: readonly string[]) => print(parts.join(BETWEEN)),
+      tell: print,
+      close: () => undefined,
+    }
   let isOpen = false
   return {
     show(parts: readonly string[]) {

@@ -258,7 +258,12 @@ test(
       const tell = (level: string) => (text: string, fields?: object) =>
         void (text === 'A resource could not be changed' && told.push(`${level} ${wordOf(fields)}`))
       const wordOf = (fields: { error?: unknown } = {}) => typeof fields.error
-      const log = { debug: tell('debug'), info: tell('info'), warn: tell('warn'), error: tell('error') }
+      const log = {
+        debug: tell('debug'),
+        info: tell('info'),
+        warn: tell('warn'),
+        error: tell('error'),
+      }
       const codes = ['registry_unreachable', 'budget_exhausted'] as const
       const deploy = async ({ name }: { readonly name: string }) => {
         throw fault(codes[Number(name === 'poor')] ?? 'not_found', 'It cannot be')
@@ -273,7 +278,8 @@ test(
       await add(state, 'poor', 9, OTHER)
       for (const least of [4, 8])
         await reconciling(state, { deploy, log, againMs: 1 }, async () => {
-          while ((await failedTries()) < least) await new Promise((resolve) => setTimeout(resolve, 5))
+          while ((await failedTries()) < least)
+            await new Promise((resolve) => setTimeout(resolve, 5))
         })
       assert.deepEqual(told.slice(0, 2), ['info string', 'info string'])
       assert.deepEqual([...new Set(told.slice(2))], ['debug string'])

@@ -258,8 +258,7 @@ function tellFailure(
   isAgain: boolean,
 ): void {
   const isOfAccount =
-    isOfRegistry(error) ||
-    (error instanceof ErgonError && entryOf(error)?.fault === 'account')
+    isOfRegistry(error) || (error instanceof ErgonError && entryOf(error)?.fault === 'account')
   const level = isOfAccount ? 'info' : 'error'
   const fields = { ...named, error: isOfAccount ? messageOf(error) : error }
   log[isAgain ? 'debug' : level]('A resource could not be changed', fields)

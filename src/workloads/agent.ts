@@ -68,16 +68,7 @@ async function open(core: AgentCore): Promise<AgentPart> {
   const volumes = createNodeVolumes(data.at('volumes'), roomLock(core.place.dataFolder))
   const parts = { volumes, settings: images, environmentKey }
   await endOpenIntervals(core, 'workload')
-  if (address === undefined) {
-    // With the first deletion: an engine that is away holds up no start of a node that does not need it.
-    const idle = onceDone(() =>
-      workloadsOf(core, { ...parts, line: nothing, replaced: nothing, urlOf: (host) => host }),
-    )
-    return {
-      ...halves,
-      ...removals(core, 'workload', async ({ id }) => await (await idle()).remove(id)),
-    }
-  }
+  if (address === undefined) return { ...halves, ...removalsAlone(core, parts) }
   const logs = createLogKeeper({
     state,
     log,
@@ -123,6 +114,15 @@ async function open(core: AgentCore): Promise<AgentPart> {
 }
 
 const nothing = () => undefined
+
+/** The deletions of a node that runs no workloads. */
+function removalsAlone(core: AgentCore, parts: WorkloadParts) {
+  // With the first deletion: an engine that is away holds up no start of a node that does not need it.
+  const idle = onceDone(() =>
+    workloadsOf(core, { ...parts, line: nothing, replaced: nothing, urlOf: (host) => host }),
+  )
+  return removals(core, 'workload', async ({ id }) => await (await idle()).remove(id))
+}
 
 /** Works until the signal aborts. Never rejects: volumes work without, as long as others leave them room. */
 async function keepVolumeRoom(
@@ -176,14 +176,16 @@ const tasksOf = (config: AgentCore['config']): WorkloadsTaskSettings => ({
 /** An engine isolates by itself. */
 const hasEngine = (config: AgentCore['config']) => config.workloadDriver === 'docker'
 
+type WorkloadParts = Pick<WorkloadsDeps, 'environmentKey'> &
+  Pick<NodePulls, 'settings'> & { readonly volumes: NodeVolumes }
+
 async function workloadsOf(
   core: AgentCore,
   {
     settings,
     volumes,
     ...given
-  }: Pick<WorkloadsDeps, 'environmentKey' | 'line' | 'replaced' | 'urlOf'> &
-    Pick<NodePulls, 'settings'> & { readonly volumes: NodeVolumes },
+  }: WorkloadParts & Pick<WorkloadsDeps, 'line' | 'replaced' | 'urlOf'>,
 ): Promise<Workloads> {
   const { config, data, state, log, cells, place, accountCells, egress } = core
   const readyMs = config.workloadReadySeconds * 1000

@@ -256,7 +256,10 @@ test('fn energy sums what a function was charged, with its carbon and cost', asy
   assert.equal(shown.object, 'function.energy')
   assert.ok(shown.carbon_mg > 0 && shown.data.length > 0)
   const { stdout } = await sharedErgon().cli('fn', 'energy', 'measured')
-  assert.match(stdout, /^FROM +JOULES +CARBON mg +DOLLARS\n(\S+Z +.*\n)+all +[\d.]+ +[\d.]+ +[\d.]+$/m)
+  assert.match(
+    stdout,
+    /^FROM +JOULES +CARBON mg +DOLLARS\n(\S+Z +.*\n)+all +[\d.]+ +[\d.]+ +[\d.]+$/m,
+  )
   assert.equal((await api('GET', '/measured/energy?since=1y')).body.title, 'invalid_request')
   assert.equal((await api('GET', '/absent/energy')).body.title, 'function_not_found')
 })

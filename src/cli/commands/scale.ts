@@ -19,9 +19,7 @@ export async function run({ options, words: [name = ''] }: CommandCall): Promise
   const made = await askWorkload(options, name, 'scale', Object.fromEntries(given))
   if (options.json) printJson(made)
   else
-    tell(
-      `${name} has ${countText(made.scale)}, of ${made.scale.target_requests} requests at once`,
-    )
+    tell(`${name} has ${countText(made.scale)}, of ${made.scale.target_requests} requests at once`)
 }
 
 const countText = ({ min, max }: { readonly min: number; readonly max: number }): string =>

@@ -48,6 +48,10 @@ export const WORKLOADS_ERRORS = {
   workload_starting: service(503, 'Retry after the time in Retry-After.'),
   workload_suspended: final(account(503, 'api_error', 'Its owner resumes it: `ergon resume`.')),
   workload_budget_exhausted: final(
-    account(503, 'api_error', 'Its owner raises the budget by `ergon budget NAME "10 kJ/day"`, or it is renewed at 00:00 UTC.'),
+    account(
+      503,
+      'api_error',
+      'Its owner raises the budget by `ergon budget NAME "10 kJ/day"`, or it is renewed at 00:00 UTC.',
+    ),
   ),
 } as const satisfies ErrorTable

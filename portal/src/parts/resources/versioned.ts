@@ -41,5 +41,4 @@ export function stateOfVersion(one: Versioned, { version, failure }: Version): R
 export const canRollBack = (
   { version, live_version }: Versioned,
   kept: Pick<Version, 'version' | 'failure'>,
-): boolean =>
-  kept.version !== version && kept.version !== live_version && kept.failure === null
+): boolean => kept.version !== version && kept.version !== live_version && kept.failure === null
