@@ -124,7 +124,7 @@ export function planText({
 
 const ADDRESS_WIDTH = 24
 
-/** Of a column of addresses. */
+/** The width of a column of addresses. */
 export const widthOf = (steps: readonly { readonly address: string }[]): number =>
   Math.max(ADDRESS_WIDTH, ...steps.map(({ address }) => address.length))
 

@@ -197,7 +197,7 @@ function createRests(wake: () => void) {
   }
 }
 
-/** How long a change rests that has failed, after so many earlier tries that failed. */
+/** The milliseconds until a failed change is made again, after so many earlier tries that failed. */
 export function restMs(againMs: number, failedTries: number, error: unknown): number {
   const most = isOfRegistry(error) ? REGISTRY_DOUBLINGS_MAX : DOUBLINGS_MAX
   return againMs * 2 ** Math.min(failedTries, most)

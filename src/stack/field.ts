@@ -21,7 +21,7 @@ export type StackField<T = unknown> = {
   /** Undefined of a value that is none. */
   readonly read: (value: HclValue) => T | undefined
   readonly isRequired?: true
-  /** What is wrong with an item of a list that is none; undefined of an item that is right. */
+  /** The fault of an item of the list; undefined where the item is right. */
   readonly faultOf?: (item: HclValue) => ItemFault | undefined
 }
 type ItemFault = { readonly message: string; readonly hint?: string }

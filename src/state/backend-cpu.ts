@@ -1,9 +1,9 @@
 // The CPU that some connections use in our own PostgreSQL. Each connection has a process of the server, and the kernel counts
 // the CPU of a process. The server reads these counts, since it sees its processes in any namespace.
-import type { Measured, Queryable } from './connect.ts'
+import type { MeasuredConnections, Queryable } from './connect.ts'
 
 /** Connections that are opened with it as `measured`. */
-export interface BackendCpu extends Measured {
+export interface BackendCpu extends MeasuredConnections {
   /** Nanoseconds of CPU of all these connections so far, their starts included. `state` has other connections, of a superuser. */
   totalNs(state: Queryable): Promise<number>
 }

@@ -155,10 +155,10 @@ export type PoolOptions = {
   /** A statement is planned once, for any values: for frequent ones whose plan is the same for all. */
   readonly plansOnce?: boolean
   /** Told of the statements of these connections, whose CPU in the server is measured by their name (backend-cpu.ts). */
-  readonly measured?: Measured
+  readonly measured?: MeasuredConnections
 }
 
-export interface Measured {
+export interface MeasuredConnections {
   readonly name: string
   /** A statement begins or ends. */
   count(change: 1 | -1): void
@@ -287,7 +287,7 @@ interface Lent extends Queryable {
 function queryable(
   client: pg.PoolClient,
   names: Map<string, string> | undefined,
-  measured: Measured | undefined,
+  measured: MeasuredConnections | undefined,
 ): Lent {
   return {
     async query<R extends SqlRow>(text: string, values: readonly unknown[] = []) {

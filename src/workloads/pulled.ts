@@ -76,11 +76,11 @@ async function pullNow(
   signal: AbortSignal,
 ): Promise<HeldImage> {
   const { state, log, driver } = deps
-  let told: Promise<unknown> = Promise.resolve()
+  let written: Promise<unknown> = Promise.resolve()
   const tell = (pull: object | null) => {
     const set = 'update workload_versions set pull = $3 where workload = $1 and version = $2'
     // One after another: the end of a pull is the last word.
-    told = told
+    written = written
       .then(() => state.query(set, [version.id, version.version, pull]))
       .catch((error: unknown) => log.debug('A pull is not told', { error: messageOf(error) }))
   }
@@ -95,7 +95,7 @@ async function pullNow(
     tell(null)
     throw error
   } finally {
-    await told
+    await written
   }
 }
 

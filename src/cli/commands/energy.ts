@@ -34,7 +34,7 @@ export async function run({ options, words: [workload] }: CommandCall): Promise<
 const HOURS_MS_MAX = 31 * 86_400_000
 
 type Rows = ReplyOf<typeof usageList>['data']
-type Sums = ReturnType<typeof sumOf>
+type HourSums = ReturnType<typeof sumOf>
 
 const sumOf = (rows: Rows) => ({
   energy: nj(rows.reduce((sum, row) => sum + BigInt(row.energy_nj), 0n)),
@@ -42,7 +42,7 @@ const sumOf = (rows: Rows) => ({
   charge: rows.reduce((sum, row) => sum + BigInt(row.charge_pusd), 0n),
 })
 
-const rowOf = (from: string, { energy, carbon, charge }: Sums): EnergyRow => ({
+const rowOf = (from: string, { energy, carbon, charge }: HourSums): EnergyRow => ({
   from,
   joules: printJoules(energy),
   carbonMg: printMilligrams(carbon),

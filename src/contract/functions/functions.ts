@@ -233,7 +233,7 @@ const failed = z.object({
 /** The newest first. */
 export const functionFailures = z.object({
   object: z.literal('list'),
-  /** Those that failed for good. */
+  /** Runs that failed for good. */
   data: z.array(failed),
   /** Those whose last attempt failed, and that are tried again. */
   waiting: z.array(failed.extend({ next_at: z.iso.datetime() })),

@@ -246,7 +246,7 @@ type MeasuredSize = {
 
 /**
  * Ends queries whose temporary files leave no room. The files of generate_series are small beside the rows that it gives
- * to a table: where the tables have grown by more meanwhile, the sessions that write are told so.
+ * to a table: where the tables have grown by more meanwhile, the sessions that write get the words of a full size.
  */
 async function endTemporary(
   deps: SettleDeps,
