@@ -34,6 +34,30 @@ const fileOf = (name: string, mimeType: string, text: string) => ({
   buffer: Buffer.from(text),
 })
 
+/** Its list of backups, after a day on which the energy budget was used up. */
+const FAILED_BACKUPS = {
+  object: 'list',
+  restorable_from: null,
+  restorable: [],
+  log_lost_from: null,
+  stored_bytes: 0,
+  data: [
+    {
+      id: 'bkp_1',
+      object: 'database.backup',
+      database: 'db_1',
+      kind: 'nightly',
+      status: 'failed',
+      reason: `today's energy budget of this database is used up. Raise it: ergon db budget tiny "<energy>/day", or wait until it is renewed at 00:00 UTC.`,
+      done_bytes: 0,
+      total_bytes: null,
+      stored_bytes: 0,
+      created_at: '2026-11-27T14:32:22.000Z',
+      ended_at: '2026-11-27T14:32:22.000Z',
+    },
+  ],
+}
+
 describe('pages of services', { skip: withoutBrowser }, () => {
   let browser: Browser
   let ada: Person
@@ -289,6 +313,30 @@ describe('pages of services', { skip: withoutBrowser }, () => {
     await reporting.getByRole('button', { name: 'Delete' }).click()
     await press('Delete it')
     await reporting.waitFor({ state: 'detached' })
+  })
+
+  test('the reason of a failed backup wraps in its column, and a wrong name is told once', async () => {
+    const { page } = ada
+    await go('/databases')
+    await press('New database')
+    await page.getByLabel('Name').fill('Bad Name')
+    await press('Make the database')
+    const told = page.getByText('must begin with a letter')
+    await told.first().waitFor()
+    assert.deepEqual(await Promise.all((await told.all()).map((one) => one.isVisible())), [
+      true,
+      false,
+    ])
+    await press('Not now')
+    done(await ada.ask('POST', '/v1/databases', { name: 'unpaid', size: '256MB' }), 201)
+    await page.route('**/v1/databases/*/backups*', (route) =>
+      route.fulfill({ json: FAILED_BACKUPS }),
+    )
+    await go('/databases/unpaid')
+    await page.getByText('is used up').first().waitFor({ state: 'attached' })
+    await checkPage(page, 'a failed backup')
+    assert.doesNotMatch((await page.locator('main').textContent()) ?? '', /Raise it/)
+    await page.unroute('**/v1/databases/*/backups*')
   })
 
   test('a delivery that failed shows the answer as text, and is sent again', async () => {

@@ -3,6 +3,7 @@ import { Fragment, useState } from 'react'
 import { call } from '#console/client/call.ts'
 import { changed } from '#console/client/queries.ts'
 import { bytesExact, bytesShort, share } from '#console/figures/amounts.ts'
+import { withoutAdvice } from '#contract/resources/passing-reasons.ts'
 import { Confirm } from '#console/parts/forms/confirm.tsx'
 import { Loaded, ProblemNote } from '#console/parts/page/loaded.tsx'
 import { Section } from '#console/parts/page/section.tsx'
@@ -105,7 +106,7 @@ const Kept = ({ restorable, stored_bytes: bytes }: KeptProps) => (
   </>
 )
 
-function stateOf({ status, reason, done_bytes: done, total_bytes: total }: Backup): ResourceState {
+function stateOf({ status, done_bytes: done, total_bytes: total }: Backup): ResourceState {
   switch (status) {
     case 'wanted':
       return { tone: 'muted', word: 'Waits' }
@@ -117,9 +118,18 @@ function stateOf({ status, reason, done_bytes: done, total_bytes: total }: Backu
     case 'done':
       return { tone: 'ok', word: 'Done' }
     case 'failed':
-      return { tone: 'bad', word: `Failed: ${reason ?? 'no reason is known'}` }
+      return { tone: 'bad', word: 'Failed' }
   }
 }
+
+/** It is long, and wraps. */
+const Why = ({ backup: { reason } }: { readonly backup: Backup }) =>
+  reason === null ? null : (
+    <>
+      <br />
+      <span className="wrap-anywhere">{withoutAdvice(reason)}</span>
+    </>
+  )
 
 const KINDS = { nightly: 'By itself', manual: 'By hand' }
 
@@ -131,12 +141,22 @@ const columnsOf = (setDoing: (doing: Doing) => void): readonly Column<Backup>[] 
         <When at={backup.ended_at ?? backup.created_at} inColumn />
         <span className="under">
           {KINDS[backup.kind]}, {stateOf(backup).word}
+          <Why backup={backup} />
         </span>
       </>
     ),
   },
   { title: 'Made', className: 'wide-only', cell: ({ kind }) => KINDS[kind] },
-  { title: 'State', className: 'wide-only', cell: (backup) => <StateWord {...stateOf(backup)} /> },
+  {
+    title: 'State',
+    className: 'wide-only',
+    cell: (backup) => (
+      <>
+        <StateWord {...stateOf(backup)} />
+        <Why backup={backup} />
+      </>
+    ),
+  },
   {
     title: 'Size',
     className: 'num',
