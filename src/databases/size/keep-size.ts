@@ -246,7 +246,7 @@ type MeasuredSize = {
 
 /**
  * Ends queries whose temporary files leave no room. The files of generate_series are small beside the rows that it gives
- * to a table: where the tables have grown by more meanwhile, the sessions that write get the words of a full size.
+ * to a table. So sessions that write read other words where the tables have grown by more than the files meanwhile.
  */
 async function endTemporary(
   deps: SettleDeps,
