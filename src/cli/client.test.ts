@@ -26,6 +26,16 @@ test('apiGet() says so when an answer breaks off after its head', async (t) => {
   })
 })
 
+test('an answer of the ingress, which has no such route, is not the API', async (t) => {
+  const options = await serve(t, (_, response) => {
+    response.writeHead(404, { 'content-type': 'application/problem+json' })
+    response.end(JSON.stringify({ title: 'route_not_found', detail: 'Could not find a route' }))
+  })
+  await assert.rejects(apiGet(options, '/v1/functions', { public: true }), {
+    message: `This is not the API: ${options.baseUrl}`,
+  })
+})
+
 /** A tile of the log is no text. */
 const BYTES = Buffer.from([0x61, 0xff])
 

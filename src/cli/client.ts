@@ -142,10 +142,17 @@ function demandApi(
   if (status >= 500) return
   const isPage = type.startsWith('text/html') || (wantsJson && !type.includes('json'))
   if (!isPage && (status < 300 || status >= 400)) return
+  throw notTheApi(options)
+}
+
+/** The title of the ingress, whose port has functions and workloads. */
+const NO_ROUTE = 'route_not_found'
+
+function notTheApi(options: GlobalOptions): CommandError {
   const { port } = localDataFolder(options) ?? {}
   const asked = baseUrlOf(options)
   const isKnown = port !== undefined && new URL(asked).port !== String(port)
-  throw new CommandError(
+  return new CommandError(
     `This is not the API: ${asked}`,
     EXIT.failed,
     isKnown ? `--base-url http://localhost:${port}` : 'give the address of the API with --base-url',
@@ -237,10 +244,15 @@ export class ApiRefusal extends CommandError {
   }
 }
 
-async function refusal(options: GlobalOptions, status: number, text: string): Promise<ApiRefusal> {
+async function refusal(
+  options: GlobalOptions,
+  status: number,
+  text: string,
+): Promise<CommandError> {
   const problem = parse(text) as Partial<
     Record<'detail' | 'instance' | 'title' | 'scope' | 'roles', string>
   >
+  if (problem.title === NO_ROUTE) return notTheApi(options)
   const isUnpaid = status === 402 || problem.title === 'free_tier_exceeded'
   const exitCode = status === 401 ? EXIT.login : isUnpaid ? EXIT.payment : EXIT.failed
   const { title, instance, detail = `The service answered ${status}` } = problem

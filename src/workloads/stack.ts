@@ -120,7 +120,10 @@ function dataOf({ volumes }: WorkloadRow): Pick<FoundResource, 'holds' | 'dataOf
   const made = volumes.filter(({ size_bytes: bytes }) => bytes > 0)
   const words = made.map(
     ({ name, used_bytes: bytes }) =>
-      [volumePath(name), `volume ${name} (${Math.ceil(bytes / BYTES_PER_MB)} MB)`] as const,
+      [
+        volumePath(name),
+        `volume ${name} (${Number((bytes / BYTES_PER_MB).toFixed(1))} MB)`,
+      ] as const,
   )
   return {
     holds: words.length === 0 ? undefined : words.map(([, text]) => text).join(', '),

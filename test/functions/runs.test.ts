@@ -114,7 +114,10 @@ test('runs that fail are tried again, listed once they are dead, and replayed', 
         text,
       ),
   )
-  assert.equal((await cli('fn', 'failures', 'broken')).stdout, '')
+  assert.match(
+    (await cli('fn', 'failures', 'broken')).stdout,
+    /^\d+ \S+ bucket\.object-created runs-broken\/one: its code failed \(req_\w+\), again at \S+\n$/,
+  )
   await sql('update function_runs set attempts = 5, next_at = now() where function = $1', [id])
   await sql('update functions set rest_until = null where id = $1', [id])
   await sql("select pg_notify('ergon_followed', '')")

@@ -94,7 +94,7 @@ describe('pages of functions', { skip: withoutBrowser }, () => {
     await deploy('one')
     await go('/functions')
     await row(NAME).getByText('10 kJ/day').first().waitFor()
-    await row(NAME).locator('.state', { hasText: 'Ready' }).waitFor()
+    await row(NAME).locator('.state', { hasText: 'Deployed' }).waitFor()
     await check('functions')
   })
 

@@ -83,7 +83,7 @@ describe('pages of services', { skip: withoutBrowser }, () => {
   const press = (name: string) =>
     ada.page.getByRole('button', { name, exact: true, disabled: false }).click()
   const ready = () =>
-    ada.page.locator('.head .state', { hasText: 'Ready' }).waitFor({ timeout: READY_MS_MAX })
+    ada.page.locator('.head .state', { hasText: 'Deployed' }).waitFor({ timeout: READY_MS_MAX })
   const row = (text: string) => ada.page.locator('tr', { hasText: text })
 
   test('a file is uploaded, shown without being run, shared and deleted', async () => {
@@ -238,7 +238,7 @@ describe('pages of services', { skip: withoutBrowser }, () => {
     await checkPage(page, 'a database')
     await ada.context.grantPermissions(['clipboard-read', 'clipboard-write'])
     await endTouch(sharedErgon(), await memberOf(ada))
-    await press('Copy address')
+    await press('Copy connection string')
     await page.getByRole('button', { name: 'Copied' }).waitFor()
     const address = String(await page.evaluate('navigator.clipboard.readText()'))
     assert.match(address, /^postgresql:\/\/\w+:[^•@]+@/)
@@ -270,18 +270,18 @@ describe('pages of services', { skip: withoutBrowser }, () => {
     await ada.context.grantPermissions(['clipboard-read', 'clipboard-write'])
     const reporting = row('reporting')
     const passwordOf = async () => {
-      await reporting.getByRole('button', { name: 'Copy address' }).click()
+      await reporting.getByRole('button', { name: 'Copy connection string' }).click()
       await reporting.getByRole('button', { name: 'Copied' }).waitFor()
       return new URL(String(await page.evaluate('navigator.clipboard.readText()'))).password
     }
     const old = await passwordOf()
-    await reporting.getByRole('button', { name: 'New password' }).click()
-    await press('Renew it')
+    await reporting.getByRole('button', { name: 'Rotate password' }).click()
+    await press('Rotate it')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
-    await reporting.getByRole('button', { name: 'Copy address' }).waitFor()
+    await reporting.getByRole('button', { name: 'Copy connection string' }).waitFor()
     assert.notEqual(await passwordOf(), old)
     await press('Back up now')
-    const byHand = row('By hand')
+    const byHand = row('manual')
     await byHand.locator('.state', { hasText: 'Done' }).waitFor({ timeout: READY_MS_MAX })
     await checkPage(page, 'a database with roles and backups')
     await page.setViewportSize({ width: 1280, height: 800 })

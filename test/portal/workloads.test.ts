@@ -161,7 +161,7 @@ describe('pages of workloads', { skip: withoutBrowser }, () => {
     const { page } = ada
     await answers(200, 'hello from version one\n')
     await go('/workloads')
-    await row('250 kJ/day').locator('.state', { hasText: 'Ready' }).waitFor()
+    await row('250 kJ/day').locator('.state', { hasText: 'Deployed' }).waitFor()
     await check('workloads')
     await page.getByRole('link', { name: 'api' }).click()
     await page.getByText('of 250 kJ/day').waitFor()
@@ -305,7 +305,7 @@ describe('pages of workloads', { skip: withoutBrowser }, () => {
       })
       done(made, 201)
       await go('/workloads/keeps')
-      await state('Ready').waitFor()
+      await state('Deployed').waitFor()
       await page.getByText(/^data at \/data, [\d.]+.[kM]?B of 16.0.MB$/).waitFor()
       await page
         .getByText('While it sleeps, only the stored bytes of its images and volumes cost')

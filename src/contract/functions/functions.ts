@@ -235,7 +235,7 @@ export const functionFailures = z.object({
   object: z.literal('list'),
   /** Runs that failed for good. */
   data: z.array(failed),
-  /** Those whose last attempt failed, and that are tried again. */
+  /** The last attempt of these failed, and they are tried again. */
   waiting: z.array(failed.extend({ next_at: z.iso.datetime() })),
 })
 

@@ -22,7 +22,7 @@ export function Actions({ database }: { readonly database: Database }) {
       }}
       suspendWords="All connections end, and nobody can connect until it is resumed. Nothing is deleted; stored bytes still cost."
       removeWords="All connections end and the data is deleted. While its backups last, a new database can be made from them."
-      change="Room and budget"
+      change="Size and budget"
       dialog={(onClose) => <ChangeDatabase database={database} onClose={onClose} />}
     />
   )

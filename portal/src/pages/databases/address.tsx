@@ -9,7 +9,10 @@ export function Address({ database }: { readonly database: Database }) {
   const address = async () =>
     (await withTouch(() => call('GET /v1/databases/:database/url', { path: { database: id } }))).url
   return (
-    <Command label="Address" text={`postgresql://${role}:••••••••@${host}:${port}/${name}`}>
+    <Command
+      label="Connection string"
+      text={`postgresql://${role}:••••••••@${host}:${port}/${name}`}
+    >
       <Copy className="" label="Copy address" text={address} />
       <Copy className="" label="Copy psql" text={async () => `psql '${await address()}'`} />
     </Command>

@@ -131,7 +131,7 @@ const Why = ({ backup: { reason } }: { readonly backup: Backup }) =>
     </>
   )
 
-const KINDS = { nightly: 'By itself', manual: 'By hand' }
+const KINDS = { nightly: 'nightly', manual: 'manual' }
 
 const columnsOf = (setDoing: (doing: Doing) => void): readonly Column<Backup>[] => [
   {

@@ -26,13 +26,13 @@ export function ChangeDatabase(props: {
   }
   return (
     <FormDialog
-      title={`Room and budget of ${database.name}`}
+      title={`Size and budget of ${database.name}`}
       verb="Change it"
       act={act}
       onClose={onClose}
     >
       <Field
-        label="Room"
+        label="Size"
         name="size"
         required
         hint="From 256MB to 1TB, such as 2GB."

@@ -44,7 +44,7 @@ export function NewDatabase({ onClose }: { readonly onClose: () => void }) {
         onChange={({ target }) => setForm({ ...form, name: target.value })}
       />
       <Select
-        label="Room"
+        label="Size"
         value={form.size}
         options={SIZES}
         onChange={(size) => setForm({ ...form, size })}

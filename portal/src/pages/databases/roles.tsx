@@ -38,8 +38,8 @@ export function Roles({ database }: { readonly database: Database }) {
       {doing?.what === 'make' && <NewRole database={id} onClose={stop} />}
       {doing?.what === 'renew' && (
         <Confirm
-          title={`New password of ${doing.role.name}`}
-          verb="Renew it"
+          title={`Rotate the password of ${doing.role.name}`}
+          verb="Rotate it"
           onClose={stop}
           act={() =>
             withTouch(() =>
@@ -108,7 +108,7 @@ const columnsOf = (database: string, setDoing: (doing: Doing) => void): readonly
           {role.name !== OWNER && (
             <Copy
               className="btn small"
-              label="Copy address"
+              label="Copy connection string"
               text={() => addressOf(database, role)}
             />
           )}
@@ -117,7 +117,7 @@ const columnsOf = (database: string, setDoing: (doing: Doing) => void): readonly
             className="btn small"
             onClick={() => setDoing({ what: 'renew', role })}
           >
-            New password
+            Rotate password
           </button>
           {role.name !== OWNER && (
             <button

@@ -2,6 +2,7 @@
 import { Link } from '@tanstack/react-router'
 import { StateWord } from '#console/parts/page/state-word.tsx'
 import { Table, type Column } from '#console/parts/page/table.tsx'
+import { Words } from '#console/parts/page/words.tsx'
 import { ACTIONS, changeWords, pageOf, stateOfStep, toldChanges, type Step } from './deployment.ts'
 
 export const Steps = (props: { readonly steps: readonly Step[]; readonly file: string }) => (
@@ -27,7 +28,7 @@ const nameColumn = (file: string): Column<Step> => ({
       {step.fault !== null && (
         <span className="tiny reason">
           {step.line !== null && `${file}:${step.line}:${step.column}: `}
-          {step.fault.message} <span className="muted">{step.fault.code}</span>
+          <Words text={step.fault.message} /> <span className="muted">({step.fault.code})</span>
         </span>
       )}
       {step.notes.map((note) => (

@@ -3,6 +3,7 @@ import type { UseQueryResult } from '@tanstack/react-query'
 import { useEffect, useState, type ReactNode } from 'react'
 import { Copy } from './copy.tsx'
 import { StatusLink } from './status-link.tsx'
+import { Words } from './words.tsx'
 import { isCancelled, isProblem, type Problem } from '#console/client/problem.ts'
 
 const QUIET_MS = 200
@@ -116,7 +117,9 @@ export function ProblemNote(props: {
         ) : (
           title !== undefined && <b>{title}. </b>
         )}
-        {known === undefined ? 'The answer could not be read.' : `${sentences(known)}. `}
+        <Words
+          text={known === undefined ? 'The answer could not be read.' : `${sentences(known)}. `}
+        />
         {known !== undefined && known.status !== 0 && (
           <span className="muted">
             {known.status} {known.code}

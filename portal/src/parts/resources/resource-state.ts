@@ -15,7 +15,7 @@ export type ResourceState = { readonly tone: Tone; readonly word: string }
 export const RESOURCE_STATES: Readonly<Record<Status, ResourceState>> = {
   pending: { tone: 'muted', word: 'Being made' },
   deploying: { tone: 'muted', word: 'Being made' },
-  deployed: { tone: 'ok', word: 'Ready' },
+  deployed: { tone: 'ok', word: 'Deployed' },
   crash_loop: { tone: 'bad', word: 'Crash loop' },
   suspended: { tone: 'warn', word: 'Suspended' },
   failed: { tone: 'bad', word: 'Failed' },

@@ -1,4 +1,5 @@
 // Who or what stopped a resource with versions, or why its newest version does not answer.
+import { Words } from '#console/parts/page/words.tsx'
 import { reasonToTell, RESOURCE_STATES } from './resource-state.ts'
 import type { Versioned } from './versioned.ts'
 
@@ -32,7 +33,7 @@ export function Stopped(props: {
     <div className={live === null ? 'note bad' : 'note warn'}>
       <p className="wrap-anywhere">
         <b>{live === null ? 'No version answers. ' : `Version ${live} goes on answering. `}</b>
-        {shownReason}
+        <Words text={shownReason} />
       </p>
     </div>
   )
