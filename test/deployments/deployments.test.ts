@@ -342,7 +342,7 @@ test('faults of a description and of what it needs are told with their places', 
   const missing = stackOf('missing', { 'ergon.hcl': '\nfunction "f" {\n  file = "f.ts"\n}\n' })
   const { code, stderr } = await plan(missing)
   assert.equal(code, 1)
-  assert.match(stderr, /ergon\.hcl:2:1: There is no file f\.ts of function f/)
+  assert.match(stderr, /ergon\.hcl:3:10: There is no file f\.ts of function f/)
   const { code: twisted, stderr: why } = await plan(missing, '--var-file', missing)
   assert.equal(twisted, 1)
   assert.match(why, /ergon\.hcl:2:1: Expected lines such as tag = "1\.4\.2", found a block/)

@@ -32,6 +32,10 @@ export const FUNCTIONS_ERRORS = {
   function_starting: service(503, 'Retry after the time in Retry-After.'),
   function_suspended: final(account(503, 'api_error', 'Its owner resumes it: `ergon fn resume`.')),
   function_budget_exhausted: final(
-    account(503, 'api_error', 'Its owner raises the budget, or it is renewed at 00:00 UTC.'),
+    account(
+      503,
+      'api_error',
+      'Its owner raises the budget by `ergon fn budget NAME "10 kJ/day"`, or it is renewed at 00:00 UTC.',
+    ),
   ),
 } as const satisfies ErrorTable
