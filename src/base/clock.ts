@@ -33,6 +33,14 @@ export function timestamp(wallMs: number): string {
   return `${printed.text}${String(Math.floor(wallMs - second * 1000)).padStart(3, '0')}Z`
 }
 
+const DAY_MS = 86_400_000
+
+/** The first millisecond of the UTC day of a wall time. */
+export const dayBeginOf = (wallMs: number): number => Math.floor(wallMs / DAY_MS) * DAY_MS
+
+/** The last millisecond of that day. */
+export const dayEndOf = (wallMs: number): number => dayBeginOf(wallMs) + DAY_MS - 1
+
 /** The UTC day of a wall time, as 2026-11-21. */
 export const dayOf = (wallMs: number): string => timestamp(wallMs).slice(0, 10)
 

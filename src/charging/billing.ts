@@ -22,7 +22,7 @@ import type { Hold } from './hold.ts'
 import { IndirectBills, type Indirect } from './indirect.ts'
 import type { Measure } from './measure.ts'
 import { NOBODY, Unattributed } from './unattributed.ts'
-import type { Served } from './spend.ts'
+import type { Served, Span } from './spend.ts'
 import { readTariff } from './tariff.ts'
 
 /** A spend as the billing sees it. */
@@ -180,13 +180,10 @@ export class Billing {
     const debits = hold.debits(energy, cost)
     const ids = { receipt: spend.receiptId, request: spend.requestId }
     const bill = { operation, status, payer, terms, parts, cost, ids, served: facts }
-    return { charge: this.#compose(spend, bill), tailNs, indirect, debits }
+    return { charge: this.#compose(hold.onItsDay(spend), bill), tailNs, indirect, debits }
   }
 
-  #compose(
-    { fromMs, toMs }: Billable,
-    bill: Omit<FinishedWork, 'record' | 'fromMs' | 'toMs'>,
-  ): Charge {
+  #compose({ fromMs, toMs }: Span, bill: Omit<FinishedWork, 'record' | 'fromMs' | 'toMs'>): Charge {
     const { session } = this.#deps
     const record = { session: session.id, seq: session.nextSeq }
     return composeCharge({ ...bill, fromMs, toMs, record })

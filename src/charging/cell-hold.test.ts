@@ -166,12 +166,12 @@ test('while another budget comes into force, what was held before is covered and
   await using bench = await openTestCharging()
   const hold = await CellHold.take(bench.charging, bench.payer('acct_1', 9n * PUSD_PER_J), nj(J))
   await hold.fill(nj(6n * J))
-  hold.measured(nj(2n * J))
+  hold.measured(nj(2n * J), Date.now())
   const covered = () => [4n, 3n, 1n, 0n].filter((joules) => hold.covers(nj(joules * J)))
   hold.release(hold.payer, () => assert.deepEqual(covered(), [4n, 3n, 1n, 0n]))
   assert.equal(bench.leases.get('money:acct_1')?.held, 0n)
   assert.equal(hold.covers(nj(5n * J)), false)
-  hold.measured(nj(J))
+  hold.measured(nj(J), Date.now())
   assert.deepEqual(covered(), [3n, 1n, 0n])
   hold.release({ ...hold.payer, funded: false, budgets: ['none'] }, () => undefined)
   assert.deepEqual(covered(), [], 'a change right after another one')
@@ -191,7 +191,7 @@ test('energy that a charge took is not held a second time', async () => {
     fromMs: 0,
     toMs: 1,
   }
-  hold.measured(due.energyNj)
+  hold.measured(due.energyNj, Date.now())
   assert.equal(hold.measuredNj, 3n * J)
   assert.equal(hold.settle(due, { meter: 'm1', method: 'model', bandPct: 40 }), true)
   assert.equal(hold.measuredNj, 0n)
@@ -207,7 +207,7 @@ test('energy that a charge did not use stays held: no tick in between may give i
   const due = { account: 'acct_1', resource: 'database:db_1', energyNj: nj(J), fromMs: 0, toMs: 1 }
   const held = () => (bench.leases.get('money:acct_1')?.held ?? 0n) / PUSD_PER_J
   assert.equal(held(), 40n)
-  hold.measured(due.energyNj)
+  hold.measured(due.energyNj, Date.now())
   hold.settle(due, { meter: 'm1', method: 'model', bandPct: 40 })
   assert.equal(held(), 39n)
   hold.end()

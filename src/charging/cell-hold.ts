@@ -72,10 +72,11 @@ export class CellHold {
     return this.#measuredNj
   }
 
-  /** A window has measured this further energy. */
-  measured(energy: Nj): void {
+  /** A window that ended then has measured this further energy. The hold moves to the wallets of that day. */
+  measured(energy: Nj, toMs: number): void {
     this.#measuredNj = add(this.#measuredNj, energy)
     if (this.#leftNj !== undefined) this.#leftNj = nj(this.#leftNj - energy)
+    this.#work?.followDay(toMs, this.#measuredNj)
   }
 
   /** True while this energy beyond the measured one can be paid: it is held then. */
@@ -121,7 +122,8 @@ export class CellHold {
   settle(due: StandingDue, source: EnergyBand & { readonly meter: string }): boolean {
     const work = this.#work
     this.#measuredNj = NONE
-    if (work?.isPaid !== true || this.#begin() === undefined) return false
+    if (work?.isPaid !== true || !work.followDay(due.toMs, due.energyNj)) return false
+    if (this.#begin() === undefined) return false
     const isWhole = work.reach(due.energyNj)
     if (!isWhole) work.takeLeft()
     const restNj = nj(work.coveredNj - due.energyNj)

@@ -1,6 +1,7 @@
 // Charges of the cells of accounts. The shares of a cell in the meter's windows, dynamic and reserved, become one
 // charge for each minute and each change of its state. Each nanojoule of a share is charged once: the charges of a cell
 // are made in order, and each names the last window in it. After a kill the windows behind the last charge remain.
+import { dayBeginOf } from '#base/clock.ts'
 import { add, type Nj } from '#base/units.ts'
 import type { EnergyBand } from '#contract/ledger/charge.ts'
 import { cellOperationOf } from '#contract/ledger/cell-operation.ts'
@@ -86,7 +87,7 @@ export function createCellMinutes(deps: CellMinutesDeps): CellMinutes {
     const minute = Math.ceil(window.k / MINUTE_WINDOWS)
     for (const [cell, due] of duesOf(window)) {
       if (open.get(cell)?.minute !== minute) end(cell)
-      holds?.get(cell)?.measured(due.energyNj)
+      holds?.get(cell)?.measured(due.energyNj, due.toMs)
       const before = open.get(cell)
       open.set(cell, before ? merged(before, due) : { ...due, minute, state: state(cell) })
     }
@@ -154,8 +155,10 @@ function endsOf(minutes: readonly Minute[]): ReadonlyMap<string, number> {
 
 /** The use of each cell of an account in a window, by its name. */
 function duesOf(window: MeterWindow): Map<string, CellUseOfWindow> {
-  const toMs = window.k * WINDOW_MS
-  const fromMs = toMs - Math.round(Number(window.elapsedNs) / 1e6)
+  const closedMs = window.k * WINDOW_MS
+  const fromMs = closedMs - Math.round(Number(window.elapsedNs) / 1e6)
+  // The last window of a day counts on that day.
+  const toMs = closedMs === dayBeginOf(closedMs) ? closedMs - 1 : closedMs
   const { method, bandPct } = window
   const dues = new Map<string, CellUseOfWindow>()
   for (const { name, payer, dynamicNj, idleNj } of window.shares) {
@@ -185,6 +188,6 @@ const merged = (minute: Minute, due: CellUseOfWindow): Minute => ({
 /** The window without the shares that are charged. */
 function unchargedOf(window: MeterWindow, { chargedToMs }: CellWindows): MeterWindow {
   const toMs = (cell: string) => chargedToMs.get(cell) ?? chargedToMs.get(resourceOf(cell)) ?? 0
-  const shares = window.shares.filter(({ name }) => window.k * WINDOW_MS > toMs(name))
+  const shares = window.shares.filter(({ name }) => window.k > Math.ceil(toMs(name) / WINDOW_MS))
   return { ...window, shares }
 }

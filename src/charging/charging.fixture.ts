@@ -9,7 +9,7 @@ import { nj, priceCeiling, type Nj } from '#base/units.ts'
 import { addAccount, newBooks, type Books } from '#ledger/reference/books.ts'
 import { grantFunds } from '#ledger/reference/funds.ts'
 import { createReferenceLedger } from '#ledger/reference-ledger.fixture.ts'
-import type { Ledger } from '#ledger/tick.ts'
+import type { Ledger, ReserveKind } from '#ledger/tick.ts'
 import { createMarks } from '#metering/marks.ts'
 import { createCharging, type Charging } from './charging.ts'
 import { createDisk } from './disk.ts'
@@ -45,6 +45,17 @@ export type TestCharging = AsyncDisposable & {
   payer(account: string, pusd?: bigint): Payer
 }
 
+type TestChargingOptions = {
+  /** Another process of the same ledger. */
+  readonly beside?: TestCharging
+  /** The most that work holds beyond its use. */
+  readonly aheadNj?: Nj | undefined
+  /** The reserves that the process draws on. */
+  readonly draws?: ReserveKind
+  /** The time of the ledger. */
+  readonly nowMs?: () => number
+}
+
 const failed = (error: unknown): void => {
   throw error
 }
@@ -53,14 +64,13 @@ export async function openTestCharging(
   freeTierNj = 10_000_000_000n,
   clock: TimerClock = systemClock,
   lost: (error: unknown) => void = failed,
-  /** `beside` is another process of the same ledger. `aheadNj` is the most that work holds beyond its use. */
-  { beside, aheadNj }: { readonly beside?: TestCharging; readonly aheadNj?: Nj } = {},
+  { beside, aheadNj, draws, nowMs = () => Date.now() }: TestChargingOptions = {},
 ): Promise<TestCharging> {
   const folder = mkdtempSync(join(tmpdir(), 'ergon-charging-'))
   const books = beside?.books ?? newBooks({ id: 'price_1', pusdPerJ: PUSD_PER_J, freeTierNj })
   books.tariffs.set('m1', TARIFF)
   const test = { answers: true }
-  const model = createReferenceLedger(books, () => Date.now())
+  const model = createReferenceLedger(books, nowMs)
   const ledger: Ledger = {
     ...model,
     async tick(input) {
@@ -68,7 +78,7 @@ export async function openTestCharging(
       return await model.tick(input)
     },
   }
-  const opened = await ledger.openSession(`gw-${books.sessions.size + 1}`)
+  const opened = await ledger.openSession(`gw-${books.sessions.size + 1}`, { draws })
   const disk = createDisk(folder)
   const journal = new Journal({ disk, session: opened.session, clock, failed, segmentBytes: 65536 })
   const leases: Leases = new Leases((want) =>

@@ -223,3 +223,38 @@ test('a revoked token and a signal end the work, which is charged', async () => 
   await assert.rejects(revoked, { code: 'token_revoked' })
   assert.equal((await chargesOf(bench)).length, 2)
 })
+
+test('the minute before midnight ends on its day, and the next one is of the new day', async () => {
+  const midnight = Date.UTC(2031, 0, 2)
+  let atMs = midnight - 30_000
+  const nowMs = () => atMs
+  const minutes = { ...createMinutes(), wallMs: nowMs }
+  const own = { ...systemClock, wallMs: nowMs }
+  await using bench = await openTestCharging(10n * J, own, undefined, { nowMs })
+  const payer = bench.payer('acct_1')
+  const spent = { kind: 'upstream', meter: 'm2', method: 'model', bandPct: 40 } as const
+  const pass = async (toMs: number) => {
+    atMs = toMs
+    await bench.session.tickNow(AbortSignal.timeout(60_000))
+  }
+  const deps = { charging: bench.charging, clock: minutes }
+  await during(deps, longWork(bench, { payer }), async (meter) => {
+    meter.claim({ ...spent, energyNj: nj(2n * J) })
+    await pass(midnight + 3)
+    await minutes.end()
+    meter.claim({ ...spent, energyNj: nj(5n * J) })
+    await pass(midnight + 30_000)
+  })
+  const charges = await chargesOf(bench)
+  assert.deepEqual(
+    charges.map((charge) => [charge.to, chargeEnergy(charge)]),
+    [
+      ['2031-01-01T23:59:59.999Z', 2n * J],
+      ['2031-01-02T00:00:30.000Z', 3n * J],
+    ],
+  )
+  const left = ['2031-01-01', '2031-01-02'].map(
+    (day) => bench.books.wallets.get(`free:acct_1:${day}`)?.posted,
+  )
+  assert.deepEqual(left, [8n * J, 7n * J])
+})

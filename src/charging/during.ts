@@ -1,7 +1,7 @@
 // Work that is no request: a task, a delivery, a session of another protocol. It is admitted like a request, settled
 // each minute while it goes on and at its end, and cut when its payer or its ceiling ends. So a session of hours is
 // on the bill by the minute, and a killed process loses a minute of it at most, in the payer's favour.
-import type { TimerClock } from '#base/clock.ts'
+import { dayBeginOf, type TimerClock } from '#base/clock.ts'
 import { ErgonError } from '#base/errors.ts'
 import { nj, smaller, subtract, type Nj } from '#base/units.ts'
 import { chargeEnergy } from '#contract/ledger/charge.ts'
@@ -38,6 +38,8 @@ export type WorkSpend = Pick<
   | 'cutReason'
   | 'drop'
   | 'finish'
+  | 'fromMs'
+  | 'happened'
   | 'mark'
   | 'measured'
   | 'served'
@@ -112,6 +114,10 @@ async function openMinutes({ charging, clock }: DuringDeps, long: LongWork) {
     // The minute is billed what it used until now, so that the next one has the rest of the ceiling.
     const before = running
     before.bound(nj(0n))
+    // Its clock says a few milliseconds later: at midnight they would put the minute on the new day.
+    const beginMs = Math.floor(clock.wallMs() / MINUTE_MS) * MINUTE_MS
+    if (beginMs === dayBeginOf(beginMs) && before.fromMs < beginMs)
+      before.happened({ fromMs: before.fromMs, toMs: beginMs - 1 })
     const next = await admit(subtract(leftNj, smaller(leftNj, before.measured())))
     running = next
     claims.settled()

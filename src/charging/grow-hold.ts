@@ -23,6 +23,7 @@ export type GrowingSpend = Pick<Spend, 'cut'> & {
   readonly isCutUnpaid: boolean
   readonly operation: OperationName
   readonly measure: Pick<Measure, 'claimedEnergy'>
+  readonly toMs: number
   measured(): Nj
   isHeldBy(hold: Hold): boolean
   stop(reason: NonNullable<Spend['cutReason']>): void
@@ -48,6 +49,7 @@ export function growHold(spend: GrowingSpend, hold: Hold, mostAheadNj: Nj | unde
     return spend.stop(hold.refusal())
   }
   const wished = add(measured, aheadNj)
+  hold.followDay(spend.toMs, smaller(measured, hold.coveredNj))
   if (hold.reach(wished)) return
   spend.isGrowing = true
   void hold

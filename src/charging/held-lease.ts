@@ -33,6 +33,31 @@ export class HeldLease {
     return this.#lease ?? this.#leases.get(this.want)
   }
 
+  /** The first millisecond of the day of the wallet that it holds; undefined of money, and of nothing. */
+  get dayMs(): number | undefined {
+    return this.#lease?.dayMs
+  }
+
+  /** The lease of a later day that it can move to with this energy at least; undefined where there is none. */
+  nextDay(least: Nj): Lease | undefined {
+    const next = this.#leases.get(this.want)
+    const dayMs = this.#lease?.dayMs
+    if (dayMs === undefined || next?.dayMs === undefined || next.dayMs <= dayMs) return undefined
+    if (free(next) >= this.#price(least)) return next
+    this.#leases.ask(this.want, this.#amount)
+    return undefined
+  }
+
+  /** Moves to the lease of a later day, with all that it holds or that the lease has. */
+  moveTo(next: Lease): void {
+    const lease = present(this.#lease, 'what moves holds a lease')
+    const amount = this.#amount < free(next) ? this.#amount : free(next)
+    this.#leases.hold(next, amount)
+    this.#leases.settle(lease, this.#amount, 0n)
+    this.#lease = next
+    this.#amount = amount
+  }
+
   /** The free part of the lease, in the wallet's unit. */
   get left(): bigint {
     const lease = this.source

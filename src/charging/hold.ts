@@ -1,5 +1,6 @@
 // The hold of one spend: its part of the payer's lease and of each energy budget that limits it, all or none. A first
 // sum is held before the work begins, more while it goes on, never more than its cap. So a spend can always pay its bill.
+import { dayBeginOf, dayEndOf, dayOf } from '#base/clock.ts'
 import { add, larger, nj, smaller, subtract, type Nj } from '#base/units.ts'
 import { LEAST_HOLD_NJ } from '#contract/ledger/least-hold.ts'
 import type { Debit } from '#ledger/tick.ts'
@@ -7,7 +8,7 @@ import type { ChargingDeps } from './charging-deps.ts'
 import type { BillingTerms } from './compose-charge.ts'
 import { depleted, exhausted, silent } from './faults.ts'
 import { HeldLease } from './held-lease.ts'
-import type { Payer } from './spend.ts'
+import type { Payer, Span } from './spend.ts'
 
 const NONE = nj(0n)
 // Longer than a session lives without the ledger: a later grant would come too late for an admission.
@@ -38,18 +39,21 @@ export class Hold {
   #heldNj = NONE
   #isEnded = false
 
-  constructor(deps: HoldDeps, payer: Payer, terms: BillingTerms) {
+  /** `past` is of work that happened before, whose day may be over: it takes of the wallets of that day. */
+  constructor(deps: HoldDeps, payer: Payer, terms: BillingTerms, past?: Span) {
     this.#deps = deps
     this.payer = payer
     this.terms = terms
     const { account, funded, budgets } = payer
+    const isOver = past !== undefined && dayBeginOf(past.toMs) < dayBeginOf(deps.clock.wallMs())
+    const ofDay = isOver ? `:${dayOf(past.toMs)}` : ''
     const paying = funded
       ? new HeldLease(deps.leases, `money:${account}`, terms.pusdPerJ)
-      : new HeldLease(deps.leases, `free:${account}`)
+      : new HeldLease(deps.leases, `free:${account}${ofDay}`)
     this.#leases =
       budgets === undefined
         ? [paying]
-        : [paying, ...new Set(budgets).values().map((id) => this.#budget(id))]
+        : [paying, ...new Set(budgets).values().map((id) => this.#budget(`${id}${ofDay}`))]
   }
 
   /** Nothing was ever taken: nobody pays. */
@@ -174,6 +178,30 @@ export class Hold {
       : exhausted(least.want, this.#deps.clock.wallMs())
   }
 
+  /**
+   * Moves to the wallets of the day of this time, where the hold is of an earlier day and those wallets cover this
+   * energy. False where they do not: the hold stays.
+   */
+  followDay(toMs: number, least: Nj): boolean {
+    const dayMs = this.#dayMs
+    if (dayMs === undefined || toMs <= dayEndOf(dayMs)) return true
+    const nexts = this.#leases.map((lease) => lease.nextDay(least))
+    if (this.#leases.some(({ dayMs: of }, place) => of !== undefined && nexts[place] === undefined))
+      return false
+    for (const [place, next] of nexts.entries())
+      if (next !== undefined) this.#leases[place]?.moveTo(next)
+    this.#note()
+    return true
+  }
+
+  /** The span of its charge, which ends on the day of the wallets that pay and limit. */
+  onItsDay({ fromMs, toMs }: Span): Span {
+    const dayMs = this.#dayMs
+    if (dayMs === undefined) return { fromMs, toMs }
+    const endMs = Math.max(dayMs, Math.min(toMs, dayEndOf(dayMs)))
+    return { fromMs: Math.min(fromMs, endMs), toMs: endMs }
+  }
+
   /** The debits of the wallet and of each budget for `energy` at the price `cost`. */
   debits(energy: Nj, cost: bigint): Debit[] {
     return this.#leases.map((lease) => lease.debit(energy, cost))
@@ -183,6 +211,11 @@ export class Hold {
   end(debits: readonly Debit[] = []): void {
     this.#isEnded = true
     for (const [place, lease] of this.#leases.entries()) lease.end(debits[place]?.amount ?? 0n)
+  }
+
+  /** The day of the wallets that it holds; undefined where only money pays. */
+  get #dayMs(): number | undefined {
+    return this.#leases.find(({ dayMs }) => dayMs !== undefined)?.dayMs
   }
 
   #budget(id: string): HeldLease {

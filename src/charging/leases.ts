@@ -9,6 +9,8 @@ export type Lease = {
   readonly want: string
   /** The granted wallet: a free-tier want is granted on the wallet of a day. */
   readonly wallet: string
+  /** The first millisecond of the day of its wallet; undefined of money. */
+  readonly dayMs: number | undefined
   /** Granted by the ledger, less what the ledger has posted. */
   amount: bigint
   /** Settled and not yet posted. */
@@ -58,9 +60,9 @@ export class Leases {
     this.#floor = floor
   }
 
-  /** The lease that new holds come from, when there is one. */
+  /** The lease that new holds come from, when there is one. The want may name the wallet of a past day. */
   get(want: string): Lease | undefined {
-    return this.#newest.get(want)
+    return this.#newest.get(want) ?? this.#leases.get(want)
   }
 
   /** Asks for at least `amount` more at the next tick: of a want, or of a lease that holds rest on. */
@@ -195,8 +197,16 @@ export class Leases {
   }
 }
 
+const DAY_OF_WALLET = /:(\d{4}-\d\d-\d\d)$/
+
+function dayMsOf(wallet: string): number | undefined {
+  const day = DAY_OF_WALLET.exec(wallet)?.[1]
+  return day === undefined ? undefined : Date.parse(day)
+}
+
 const newLease = (grant: LeaseGrant): Lease => ({
   ...grant,
+  dayMs: dayMsOf(grant.wallet),
   used: 0n,
   posting: 0n,
   held: 0n,

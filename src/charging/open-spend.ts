@@ -48,6 +48,7 @@ export class OpenSpend implements Spend, Billable, GrowingSpend {
   place = 0
   settled: Charge | undefined
   readonly #deps: SpendDeps
+  readonly #past: Span | undefined
   #toMs: number | undefined
   #abort: AbortController | undefined
   #onCut: ((reason: NonNullable<Spend['cutReason']>) => void) | undefined
@@ -63,6 +64,7 @@ export class OpenSpend implements Spend, Billable, GrowingSpend {
 
   constructor(deps: SpendDeps, span?: Span) {
     this.#deps = deps
+    this.#past = span
     this.fromMs = span?.fromMs ?? deps.clock.wallMs()
     this.#toMs = span?.toMs
     const body = newIdBody(this.fromMs)
@@ -91,7 +93,12 @@ export class OpenSpend implements Spend, Billable, GrowingSpend {
     const { funded } = this.payer ?? payer
     // While the books do not add up nobody is billed; the free tier goes on.
     if (funded && this.#deps.session.latest?.halted === true) throw silent()
-    const hold = (this.#hold ??= new Hold(this.#deps, payer, this.#deps.billing.terms()))
+    const hold = (this.#hold ??= new Hold(
+      this.#deps,
+      payer,
+      this.#deps.billing.terms(),
+      this.#past,
+    ))
     this.operation = operation
     this.#ceilingNj = larger(this.#ceilingNj, ceiling)
     hold.capNj = larger(hold.capNj, add(this.#ceilingNj, this.#indirectCeiling(hold)))
@@ -162,6 +169,11 @@ export class OpenSpend implements Spend, Billable, GrowingSpend {
     this.#toMs = toMs
   }
 
+  /** Moves what it holds to the wallets of the day of this time; false where they have less than this energy. */
+  followDay(toMs: number, least: Nj): boolean {
+    return this.#paying?.followDay(toMs, least) ?? true
+  }
+
   /** Ends it without a charge: what it held goes back. */
   drop(): void {
     this.#deps.running.delete(this)
@@ -209,6 +221,7 @@ export class OpenSpend implements Spend, Billable, GrowingSpend {
     const measured = this.measured()
     const wished = add(measured, REPLY_NJ)
     const hold = this.#admitted
+    hold.followDay(this.toMs, smaller(measured, hold.coveredNj))
     if (this.#isRefused || hold.begin(wished, measured)) return undefined
     const asked = () => void (this.#isRefused = !hold.reach(measured))
     return hold.wait(wished, this.cut, measured).then(asked, asked)
@@ -294,6 +307,7 @@ export class OpenSpend implements Spend, Billable, GrowingSpend {
     const hold = this.#paying
     // An admit may still be waiting: it takes nothing any more.
     if (hold === undefined) this.#hold?.end()
+    else hold.followDay(this.toMs, smaller(this.measured(), hold.coveredNj))
     this.settled =
       hold === undefined ? billing.refuse(this, status) : billing.settle(this, status, hold)
     return this.settled

@@ -118,7 +118,8 @@ create or replace function is_budget_below(budget_id text, least_nj numeric) ret
   select exists (select from budgets b where b.id = budget_id and b.nj_per_day - budget_used_nj(b.id) < least_nj)
 $$;
 
--- Counts the new charges of a session that were settled without the budget of their resource, where that day has one.
+-- Counts the new charges of a session that took nothing of the budget of their resource on the day of their end, where
+-- that day has one.
 create or replace function count_unlimited(session_id text, after_seq bigint, debit_seqs bigint[], debit_wallets text[])
 returns void language sql as $$
   update budget_days d set unlimited_nj = d.unlimited_nj + c.energy
@@ -127,7 +128,7 @@ returns void language sql as $$
     from charges c join budgets b on b.id = c.resource and c.operation = any (b.operations)
     where c.session = session_id and c.seq > after_seq and c.resource is not null
       and not exists (select from unnest(debit_seqs, debit_wallets) as t (seq, wallet)
-        where t.seq = c.seq and t.wallet like 'budget:%' and split_part(t.wallet, ':', 2) = c.resource)
+        where t.seq = c.seq and t.wallet = budget_day(c.resource, c.to_at))
     group by 1
   ) c
   where d.wallet = c.wallet

@@ -143,6 +143,8 @@ export function openSimSpend({ process, wallMs, useNj, isPaid }: SpendDeps): Pac
     return (settled = process.append({ payer, operation, served, status, fromMs, energy }))
   }
   return {
+    fromMs,
+    happened: () => undefined,
     admit(payer, operation, ceiling) {
       if (!isPaid(payer.account))
         throw fault('balance_depleted', 'Could not go on: the balance is used up')

@@ -96,7 +96,7 @@ const isLimited = (
   operations: readonly string[],
 ): boolean => resource === id && operations.includes(operation)
 
-/** Counts a charge that was settled without the budget of its resource. */
+/** Counts a charge that took nothing of the budget of its resource on the day of its end. */
 export function countUnlimited(books: Books, charge: ReferenceCharge): void {
   const { resource = '', atMs, energyNj } = charge
   const day = books.budgetDays.get(budgetDay(resource, atMs))

@@ -13,7 +13,7 @@ import {
   type Books,
   type ReferenceSession,
 } from './books.ts'
-import { countUnlimited, loweredBudgets, noteBudget, openBudgetDays } from './budgets.ts'
+import { budgetDay, countUnlimited, loweredBudgets, noteBudget, openBudgetDays } from './budgets.ts'
 import { burnLots, noteBalance } from './funds.ts'
 import { drawReserves } from './reserves.ts'
 import { SQL_STATES, type SqlStateName } from '#state/sql-states.ts'
@@ -290,7 +290,7 @@ function append(books: Books, { session, debits }: TickInput, record: TickRecord
   }
   books.charges.push(made)
   const isLimited = debits.some(
-    ({ seq, wallet }) => seq === record.seq && wallet.startsWith(`budget:${made.resource}:`),
+    ({ seq, wallet }) => seq === record.seq && wallet === budgetDay(made.resource ?? '', made.atMs),
   )
   if (!isLimited) countUnlimited(books, made)
   walletOf(books, `energy:${charge.account}`).posted += energyNj
