@@ -64,11 +64,11 @@ begin
     perform transfer(wallet_id, 'operator:budget', -change, 'budget');
   end if;
   update budget_days set granted_nj = day.granted_nj + change, is_exceeded = is_exceeded and change <= 0,
-    is_warned = is_warned and (day.unlimited_nj + day.granted_nj - wallet.posted) * 5 >= per_day * 4
+    is_warned = is_warned and change <= 0 and (day.unlimited_nj + day.granted_nj - wallet.posted) * 5 >= per_day * 4
   where budget_days.wallet = wallet_id;
 end $$;
 
--- Tells once a day of a budget of which four fifths are used.
+-- Tells once a day, and again after a raise, of a budget of which four fifths are used.
 create or replace function note_budget(wallet_id text) returns void language plpgsql as $$
 declare
   used record;

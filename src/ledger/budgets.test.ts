@@ -54,5 +54,13 @@ test(
     await use('5000000000')
     assert.equal(await noteUsedUp(state, ID), true)
     assert.equal((await told()).at(-1), 'energy_budget.exceeded 19000000001')
+    // The use stays above four fifths of the raised budget.
+    await state.query('select set_budget($1, $2, 22e9)', [ID, ACCOUNT])
+    await state.query(`select note_budget(${wallet.replace('$1', `'${ID}'`)})`)
+    assert.equal((await told()).at(-1), 'energy_budget.warning 19000000001')
+    const count = (await told()).length
+    await state.query('select set_budget($1, $2, 22e9)', [ID, ACCOUNT])
+    await state.query(`select note_budget(${wallet.replace('$1', `'${ID}'`)})`)
+    assert.equal((await told()).length, count, 'the same budget once more')
   },
 )

@@ -64,7 +64,7 @@ function fitBudget(books: Books, wallet: string): void {
   const { posted, reserved } = walletOf(books, wallet)
   const wished = wanted - day.granted
   const change = wished > reserved - posted ? wished : reserved - posted
-  day.isWarned &&= (day.unlimited + day.granted - posted) * 5n >= perDay * 4n
+  day.isWarned &&= change <= 0n && (day.unlimited + day.granted - posted) * 5n >= perDay * 4n
   day.granted += change
   const [debit, credit] =
     change > 0n ? ['operator:budget', wallet] : ([wallet, 'operator:budget'] as const)
