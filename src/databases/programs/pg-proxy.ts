@@ -6,12 +6,11 @@ import { messageOf } from '#base/errors.ts'
 import { createLogger, type LogLevel } from '#base/log.ts'
 import { onParentGone, readConfig } from '#base/parent.ts'
 import { listenUnix } from '#base/unix-server.ts'
-import { nj } from '#base/units.ts'
 import { LOCAL_SOCKET } from '#contract/databases/database-socket.ts'
 import type { AgentSocket } from '#node/agent-socket/ask-agent.ts'
 import { keepAwake, LOGIN_PARAMETER } from '#databases/agent-socket/awake.ts'
 import { createBackends } from '#databases/proxy/backends.ts'
-import { openBill } from '#databases/proxy/bill.ts'
+import { openBill, PROXY_HOLDS } from '#databases/proxy/bill.ts'
 import { createCancels } from '#databases/proxy/cancels.ts'
 import { followCertificate } from '#databases/proxy/certificate.ts'
 import { createConversations } from '#databases/proxy/converse.ts'
@@ -45,8 +44,6 @@ const CONNECTIONS = 4
 const TICK_TIMEOUT_MS = 5000
 /** The status of unattributed requests here. */
 const UNAUTHENTICATED = 401
-/** Some hundred logins. A server needs the rest of a small budget. */
-const AHEAD_NJ = nj(500_000_000n)
 
 const config = await readConfig<ProxyConfig>()
 const log = createLogger(config.name, { level: config.logLevel })
@@ -62,9 +59,7 @@ const accounting = await openBackgroundAccounting(config, {
   process: config.name,
   log,
   marks: marks.accounting,
-  // Wallets may be small: they keep what no session holds.
-  leaseLeastNj: nj(0n),
-  aheadNj: AHEAD_NJ,
+  ...PROXY_HOLDS,
 })
 const { session, charging } = accounting
 const { payerOf } = createLimitedPayers(state)

@@ -1,14 +1,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { systemClock } from '#base/clock.ts'
-import { NJ_PER_CPU_S, openTestCharging } from '#charging/charging.fixture.ts'
+import { nj } from '#base/units.ts'
+import { CellHold } from '#charging/cell-hold.ts'
+import { NJ_PER_CPU_S, openTestCharging, PUSD_PER_J } from '#charging/charging.fixture.ts'
 import { parseCharge } from '#contract/ledger/charge.ts'
 import { createMarks } from '#metering/marks.ts'
 import { budgetDay, setBudget } from '#ledger/reference/budgets.ts'
-import { openBill } from './bill.ts'
+import { fitReferenceReserves } from '#ledger/reference/reserves.ts'
+import { openBill, PROXY_HOLDS } from './bill.ts'
 import { createPipeMarks } from '#metering/pipe-marks.ts'
 
 const MS = 1e6
+const J = 1_000_000_000n
 const budgetEnded = async () => assert.fail('no budget')
 const NJ_PER_MS = NJ_PER_CPU_S / 1000n
 
@@ -94,4 +98,36 @@ test('sessions are billed what the budget of their database has, and then cut by
   assert.equal(books.wallets.get(budgetDay('db_1', Date.now()))?.posted, 0n)
   const [charge] = books.records.get(used.session.id) ?? []
   assert.equal(parseCharge(Buffer.from(charge ?? '')).resource, 'database:db_1')
+})
+
+test('sessions go on while their server holds the whole balance: the grace pays for both', async () => {
+  await using agent = await openTestCharging(0n, systemClock, undefined, { draws: 'grace' })
+  const { aheadNj, draws } = PROXY_HOLDS
+  await using proxy = await openTestCharging(0n, systemClock, undefined, {
+    beside: agent,
+    aheadNj,
+    draws,
+  })
+  const payer = agent.payer('one', 20n * PUSD_PER_J)
+  const grace = {
+    kind: 'grace',
+    source: 'cells',
+    energies: new Map([['one', nj(10n * J)]]),
+  } as const
+  fitReferenceReserves(agent.books, grace)
+  const server = await CellHold.take(agent.charging, payer, nj(10n * J))
+  assert.ok(server.covers(nj(10n * J)))
+  assert.equal(agent.leases.get('money:one')?.held, 10n * PUSD_PER_J)
+  const bill = await openBill(
+    {
+      charging: proxy.charging,
+      clock: systemClock,
+      marks: createPipeMarks(),
+      payerOf: async () => payer,
+      budgetEnded,
+    },
+    { account: 'one', database: 'db_1', databaseName: 'notes' },
+  )
+  await bill.end()
+  server.end()
 })

@@ -34,6 +34,16 @@ export type BillDeps = DuringDeps & {
   readonly payerOf: (account: string, database: string) => Promise<Payer>
 }
 
+/**
+ * The energy that a proxy holds. Wallets may be small: they keep what no session holds, and some hundred logins are held
+ * ahead. The grace pays for sessions as for their server, whose end the agent alone decides.
+ */
+export const PROXY_HOLDS = {
+  leaseLeastNj: nj(0n),
+  aheadNj: nj(500_000_000n),
+  draws: 'grace',
+} as const
+
 /** Of one use of a database, which may go on for years: no amount that can be reached. */
 const CEILING_NJ = nj(10n ** 18n)
 /** The marks of all sessions together, as a charge adds them up. */
