@@ -30,7 +30,7 @@ export const accountHandlers = (
     (
       await state.query<ControlAnswer<'account.list'>[number]>(
         `select a.id, a.env, a.funded, a.created_at, a.refuse_token_presign, coalesce(w.posted, 0)::text as balance_pusd,
-           coalesce(w.reserved, 0)::text as reserved_pusd,
+           coalesce(w.reserved - w.kept, 0)::text as reserved_pusd,
            case when d.done_at is not null then 'deleted' when d.account is not null then 'deleting'
              when s.account is not null then 'suspended' else 'active' end as status
          from accounts a left join wallets w on w.id = 'money:' || a.id left join account_deletions d on d.account = a.id

@@ -45,6 +45,7 @@ export const ACCOUNTS_CONTROL = {
         created_at: z.string(),
         refuse_token_presign: z.boolean(),
         balance_pusd: z.string(),
+        /** The part of it that running work holds, as in the balance: without grace and retention. */
         reserved_pusd: z.string(),
         /** deleting: it was asked for, and may have begun. */
         status: z.enum(['active', 'suspended', 'deleting', 'deleted']),
