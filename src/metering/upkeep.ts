@@ -11,6 +11,12 @@ export type UpkeepWork = {
   readonly stateNs: number
 }
 
+/** The totals of a process since its start. */
+export type UpkeepTotals = UpkeepWork & {
+  /** Another one for each process. */
+  readonly life: string
+}
+
 export const NO_UPKEEP: UpkeepWork = { ownNs: 0, stateNs: 0 }
 
 /** The regressor of the CPU of upkeep in the state, counted in units of this number of milliseconds. */

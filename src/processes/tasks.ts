@@ -1,5 +1,6 @@
 // The process of background work: the tasks of all areas (products/tasks.ts), and the standing charge of stored
 // bytes, which is a loop with a journal of its own. Works under the gateways' uid, as it deletes the blobs that they wrote.
+import { randomUUID } from 'node:crypto'
 import { systemClock } from '#base/clock.ts'
 import { endOnFault } from '#base/crash.ts'
 import { createLogger, type LogLevel } from '#base/log.ts'
@@ -18,7 +19,7 @@ import { createTaskRunner } from '#tasks/runner.ts'
 import type { Tasks } from '#tasks/task.ts'
 import { BILLED_PAGE } from '#node/meter/gateway-bills.ts'
 import { UPKEEP_PAGE } from '#node/meter/upkeep.ts'
-import type { UpkeepWork } from '#metering/upkeep.ts'
+import type { UpkeepTotals } from '#metering/upkeep.ts'
 import { hasEarlierWork, openPaidWork, type OpenPaidWork } from './paid-work.ts'
 import { TASKS_PRODUCTS } from './products/tasks.ts'
 import type { StackConfig } from './stack-parts.ts'
@@ -90,13 +91,15 @@ for (const { name, isCaused, open } of TASKS_PRODUCTS) {
 const tasks = Object.assign({}, ...parts.map(({ part }) => part.tasks)) as Tasks
 const runner = createTaskRunner({ state, address, tasks, log })
 const ending = new AbortController()
+const life = randomUUID()
 const running = Promise.all(
   [runner, ...parts.map(({ part }) => part)].map((one) => one.run?.(ending.signal)),
 )
 const inside = await serveInside(config.socket, {
   '/readyz': () => ({ ready: true }),
   [BILLED_PAGE]: () => paid?.page() ?? null,
-  [UPKEEP_PAGE]: async (): Promise<UpkeepWork> => ({
+  [UPKEEP_PAGE]: async (): Promise<UpkeepTotals> => ({
+    life,
     ownNs: processCpuNs() - (paid?.ownNs() ?? 0),
     // The CPU of another machine's state is in no window.
     stateNs: 'url' in address ? 0 : await upkeep.totalNs(state),

@@ -114,20 +114,8 @@ async function open(core: AgentCore): Promise<AgentPart> {
 }
 
 /** The part of a node that runs no workloads: their deletions. */
-function removalsAlone(
-  core: AgentCore,
-  parts: Pick<Parameters<typeof workloadsOf>[1], 'volumes' | 'settings' | 'environmentKey'>,
-): ReturnType<typeof removals> {
+function removalsAlone(core: AgentCore, parts: WorkloadParts): ReturnType<typeof removals> {
   const nothing = () => undefined
-  // With the first deletion: an engine that is away holds up no start of a node that does not need it.
-  const idle = onceDone(() =>
-    workloadsOf(core, { ...parts, line: nothing, replaced: nothing, urlOf: (host) => host }),
-  )
-  return removals(core, 'workload', async ({ id }) => await (await idle()).remove(id))
-}
-
-/** The deletions of a node that runs no workloads. */
-function removalsAlone(core: AgentCore, parts: WorkloadParts) {
   // With the first deletion: an engine that is away holds up no start of a node that does not need it.
   const idle = onceDone(() =>
     workloadsOf(core, { ...parts, line: nothing, replaced: nothing, urlOf: (host) => host }),

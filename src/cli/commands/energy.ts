@@ -1,23 +1,19 @@
 // ergon energy: joules, carbon and price of the account, or of a workload, over a period.
-import { apiGet, replyOf } from '#cli/client.ts'
+import { allUsage, type UsageList } from '#cli/all-usage.ts'
 import { sinceOf } from '#cli/duration.ts'
 import { printEnergy, printHourlyEnergy, type EnergyRow } from '#cli/hourly-energy.ts'
 import { printJson } from '#cli/output.ts'
 import { workloadPath } from '#cli/workloads.ts'
 import { nj, pg, printJoules, printMilligrams } from '#base/units.ts'
 import type { CommandCall } from '#cli/call.ts'
-import type { ReplyOf } from '#contract/reply-of.ts'
-import type { usageList } from '#contract/service-replies.ts'
 
 export async function run({ options, words: [workload] }: CommandCall): Promise<void> {
   if (workload !== undefined) return await printHourlyEnergy(options, workloadPath(workload))
   const from = sinceOf(options['since'])
   // Each row of people is an hour, as far back as the service sums hours.
-  const isHourly = !options.json && Date.now() - from.getTime() <= HOURS_MS_MAX
+  const isHourly = !options.json && Date.now() - from.getTime() <= HOURS_MS_MAX + MINUTE_MS
   const step = isHourly ? '&step=hour' : ''
-  const { data } = replyOf<typeof usageList>(
-    await apiGet(options, `/v1/usage?from=${from.toISOString()}${step}`),
-  )
+  const { data } = await allUsage(options, `from=${from.toISOString()}${step}`)
   const all = sumOf(data)
   if (options.json)
     return printJson({
@@ -30,10 +26,12 @@ export async function run({ options, words: [workload] }: CommandCall): Promise<
   printEnergy([...[...hours].map(([at, rows]) => rowOf(at, sumOf(rows))), rowOf('all', all)])
 }
 
+/** The time that passes in the command itself. */
+const MINUTE_MS = 60_000
 /** 31 days. */
 const HOURS_MS_MAX = 31 * 86_400_000
 
-type Rows = ReplyOf<typeof usageList>['data']
+type Rows = UsageList['data']
 type HourSums = ReturnType<typeof sumOf>
 
 const sumOf = (rows: Rows) => ({

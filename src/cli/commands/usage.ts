@@ -1,18 +1,16 @@
 // ergon usage: what the account used over a period, grouped; or the last request of this token.
 import { nj, pg, printJoules, printMilligrams } from '#base/units.ts'
+import { allUsage, type UsageList } from '#cli/all-usage.ts'
 import { apiGet, replyOf } from '#cli/client.ts'
 import { dollars } from '#cli/money.ts'
 import { print, printJson, table } from '#cli/output.ts'
 import { spanOf } from '#cli/span.ts'
 import type { CommandCall } from '#cli/call.ts'
-import type { usageLast, usageList } from '#contract/service-replies.ts'
-import type { ReplyOf } from '#contract/reply-of.ts'
+import type { usageLast } from '#contract/service-replies.ts'
 
-const PAGES_MAX = 1000
 const EXAMPLE = 'ergon usage --from 2026-11-01 --to 2026-12-01'
 
-type List = ReplyOf<typeof usageList>
-type UsageEntry = List['data'][number]
+type UsageEntry = UsageList['data'][number]
 
 export async function run({ options }: CommandCall): Promise<void> {
   if (options['last'] === true) return await last(options)
@@ -21,7 +19,7 @@ export async function run({ options }: CommandCall): Promise<void> {
     options['step'] === undefined ? [] : [`step=${encodeURIComponent(String(options['step']))}`]
   const span = Object.entries(spanOf(options, EXAMPLE)).map(([name, time]) => `${name}=${time}`)
   const words = [...span, `group_by=${encodeURIComponent(group)}`, ...step]
-  const list = await allOf(options, words.join('&'))
+  const list = await allUsage(options, words.join('&'))
   if (options.json) return printJson(list)
   // A function and a database may have one name, and a sign-in at the portal has none of its own.
   const isOfKinds = group === 'resource' || group === 'token'
@@ -55,7 +53,7 @@ export async function run({ options }: CommandCall): Promise<void> {
 }
 
 /** The sums of `ergon ledger` and of an evidence pack of the same time. */
-function printSums({ data, unit }: List): void {
+function printSums({ data, unit }: UsageList): void {
   const sum = (of: (row: UsageEntry) => bigint | string | number) =>
     data.reduce((all, row) => all + BigInt(of(row)), 0n)
   const energy = printJoules(nj(sum((row) => row.energy_nj)))
@@ -78,21 +76,6 @@ function measuredShare(row: { energy_nj: string; measured_nj: string }): string 
 /** Empty where it is not known of every charge. */
 const bandWords = ({ band_pct: band }: UsageEntry): string =>
   band === null || band === undefined ? '' : `±${band} %`
-
-/** All pages as one list. */
-async function allOf(options: CommandCall['options'], query: string): Promise<List> {
-  const ask = async (words: string) =>
-    replyOf<typeof usageList>(await apiGet(options, `/v1/usage?limit=1000&${words}`))
-  const list = await ask(query)
-  for (let pages = 1; list.next_cursor !== null && pages < PAGES_MAX; pages++) {
-    const { data, has_more, next_cursor } = await ask(
-      `cursor=${encodeURIComponent(list.next_cursor)}`,
-    )
-    list.data.push(...data)
-    Object.assign(list, { has_more, next_cursor })
-  }
-  return list
-}
 
 async function last(options: CommandCall['options']): Promise<void> {
   const { text } = await apiGet(options, '/v1/usage/last')

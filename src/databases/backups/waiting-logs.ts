@@ -41,7 +41,8 @@ export async function storeWaitingLogs(
     const due = waiting.filter(
       ({ id }) => !running.has(id) && (known.get(id) ?? TRIES_MAX) < TRIES_MAX,
     )
-    known = new Map(waiting.map(({ id }) => [id, known.get(id) ?? 0]))
+    const asleep = waiting.filter(({ id }) => !running.has(id))
+    known = new Map(asleep.map(({ id }) => [id, known.get(id) ?? 0]))
     const next = due.values()
     const wakeNext = async () => {
       for (const database of next) {

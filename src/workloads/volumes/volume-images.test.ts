@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readdirSync, renameSync, rmSync, statSync, truncateSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -89,6 +89,11 @@ test(
       assert.deepEqual(await findImage(path), { sizeBytes: size, isWhole: true })
       // The version before opens the volume as before.
       await open(sized(16 * MB), wait)
+      // A kill amid a growth left the file at its new size.
+      renameSync(path, `${path}.growing`)
+      truncateSync(`${path}.growing`, 40 * MB)
+      await assert.rejects(open(sized(40 * MB), wait), { code: 'workload_failed' })
+      assert.deepEqual(await findImage(path), { sizeBytes: size, isWhole: true })
     } finally {
       rmSync(folder, { recursive: true })
     }

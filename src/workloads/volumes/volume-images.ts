@@ -2,7 +2,7 @@
 // which mounts it, and the tools of ext4, while it is not mounted, read its content.
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { open, rename, rm, stat } from 'node:fs/promises'
+import { open, rename, rm, stat, type FileHandle } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { sleep } from '#base/clock.ts'
@@ -20,6 +20,7 @@ const TOOL_MS_PER_GB = 2000
 const BYTES_PER_GB = 1e9
 /** Bytes of a block of ext4. */
 const BLOCK_BYTES = 4096
+const SUPERBLOCK_BYTES = 1024
 /** e2fsck has mended what it says: the journal of a file system that was cut off. */
 const MENDED = 1
 /** It has found more than it mends without a person. */
@@ -83,12 +84,14 @@ export async function growVolumeImage(path: string, bytes: number): Promise<void
   const file = await open(growing, 'r+')
   try {
     const { size } = await file.stat()
+    // That of the file is the new one already where an earlier growth was cut off.
+    const before = await fileSystemBytes(file)
     // First, as the size is a promise of room: a growth that is cut off goes on without another one.
     await file.truncate(Math.max(size, wholeBlocks(bytes)))
     await checkFileSystem(growing, bytes).catch(async (cause: unknown) => {
       const why = whyNotGrown(cause, bytes)
       if (why === undefined) throw cause
-      await file.truncate(size)
+      await file.truncate(before)
       await rename(growing, path)
       await syncFolderOf(path)
       throw new VolumeNotGrown(why, { cause })
@@ -110,6 +113,13 @@ function whyNotGrown(error: unknown, bytes: number): string | undefined {
   return code === UNMENDED
     ? 'its file system has faults that e2fsck does not mend by itself'
     : undefined
+}
+
+/** The size by the superblock (ext4: s_blocks_count_lo and _hi, s_log_block_size). */
+async function fileSystemBytes(file: FileHandle): Promise<number> {
+  const { buffer } = await file.read(Buffer.alloc(SUPERBLOCK_BYTES), 0, SUPERBLOCK_BYTES, 1024)
+  const blocks = buffer.readUInt32LE(0x150) * 2 ** 32 + buffer.readUInt32LE(4)
+  return blocks * 1024 * 2 ** buffer.readUInt32LE(0x18)
 }
 
 /** The size of the file: whole blocks. */
@@ -141,13 +151,14 @@ async function untilFree(path: string): Promise<void> {
 
 /**
  * For a file system of the size. A tool outlives an agent that is killed, so it has the lock of its file: two at once would
- * destroy the file system. The next agent waits for the lock for half of the time of a tool, and tries again later.
+ * destroy the file system. The next agent waits for the lock for half of the time of a tool more, and tries again later.
  */
 const toolFor =
   (bytes: number, file?: string) =>
   (name: Tool, ...words: readonly string[]) => {
-    const timeout = toolMsOf(bytes)
-    const waitS = String(Math.floor(timeout / 2000))
+    const toolMs = toolMsOf(bytes)
+    const waitS = String(Math.floor(toolMs / 2000))
+    const timeout = file === undefined ? toolMs : 1.5 * toolMs
     const lock = ['flock', '--no-fork', '-x', '-w', waitS, '-E', String(LOCKED)]
     const [program = name, ...all] = [
       ...(file === undefined ? [] : [...lock, file]),
