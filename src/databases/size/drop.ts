@@ -26,16 +26,16 @@ type Cut = (fatal: FatalError, pids: readonly number[]) => void
 
 /** Ends the sessions whose transactions may keep messages. Messages that nobody has to read go first. */
 export function createDrop(cut: Cut, nowMs: () => number) {
-  /** Since then messages are left, at each look. A look is missing where little can be dropped. */
+  /** Since then messages are left, at each check. There is no check where little can be dropped. */
   let sinceMs = -Infinity
-  let lookedMs = -Infinity
+  let checkedMs = -Infinity
   return async (server: Queryable, fatal: FatalError): Promise<void> => {
     // The first reading of the statements makes the function.
     await server.query(dropTexts(DROPPED_MIN_BYTES)).catch(() => undefined)
     const [unread] = (await server.query<{ is_long: boolean }>(UNREAD)).rows
     if (unread?.is_long !== true) return
-    if (nowMs() - lookedMs > LEFT_MS) sinceMs = nowMs()
-    lookedMs = nowMs()
+    if (nowMs() - checkedMs > LEFT_MS) sinceMs = nowMs()
+    checkedMs = nowMs()
     const leastMs = nowMs() - sinceMs > LEFT_MS ? 0 : OLD_MS
     const { rows } = await server.query<{ pid: number }>(IN_TRANSACTION, [leastMs])
     const pids = rows.map(({ pid }) => pid)
