@@ -38,18 +38,22 @@ export class Hold {
   /** The energy that each of them holds. */
   #heldNj = NONE
   #isEnded = false
+  readonly #isPast: boolean
 
-  /** `past` is of work that happened before, whose day may be over: it takes of the wallets of that day. */
+  /**
+   * `past` is of work that happened before, whose day may be over: it takes of the budgets of that day. The free tier is that of
+   * today, since a past day may have no wallet.
+   */
   constructor(deps: HoldDeps, payer: Payer, terms: BillingTerms, past?: Span) {
     this.#deps = deps
     this.payer = payer
     this.terms = terms
     const { account, funded, budgets } = payer
-    const isOver = past !== undefined && dayBeginOf(past.toMs) < dayBeginOf(deps.clock.wallMs())
-    const ofDay = isOver ? `:${dayOf(past.toMs)}` : ''
+    this.#isPast = past !== undefined && dayBeginOf(past.toMs) < dayBeginOf(deps.clock.wallMs())
+    const ofDay = this.#isPast && past !== undefined ? `:${dayOf(past.toMs)}` : ''
     const paying = funded
       ? new HeldLease(deps.leases, `money:${account}`, terms.pusdPerJ)
-      : new HeldLease(deps.leases, `free:${account}${ofDay}`)
+      : new HeldLease(deps.leases, `free:${account}`)
     this.#leases =
       budgets === undefined
         ? [paying]
@@ -213,8 +217,9 @@ export class Hold {
     for (const [place, lease] of this.#leases.entries()) lease.end(debits[place]?.amount ?? 0n)
   }
 
-  /** The day of the wallets that it holds; undefined where only money pays. */
+  /** The day of the wallets that it holds; undefined where only money pays, and of work of a past day. */
   get #dayMs(): number | undefined {
+    if (this.#isPast) return undefined
     return this.#leases.find(({ dayMs }) => dayMs !== undefined)?.dayMs
   }
 

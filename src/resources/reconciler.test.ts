@@ -281,8 +281,10 @@ test(
           while ((await failedTries()) < least)
             await new Promise((resolve) => setTimeout(resolve, 5))
         })
-      assert.deepEqual(told.slice(0, 2), ['info string', 'info string'])
-      assert.deepEqual([...new Set(told.slice(2))], ['debug string'])
+      assert.deepEqual(
+        told.filter((word) => word !== 'debug string'),
+        ['info string', 'info string'],
+      )
       await state.query("select want_resource(id, 'deployed') from resources")
       assert.equal(await failedTries(), 0)
     }),
