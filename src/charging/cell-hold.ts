@@ -122,7 +122,12 @@ export class CellHold {
   settle(due: StandingDue, source: EnergyBand & { readonly meter: string }): boolean {
     const work = this.#work
     this.#measuredNj = NONE
-    if (work?.isPaid !== true || !work.followDay(due.toMs, due.energyNj)) return false
+    if (work?.isPaid !== true) return false
+    if (!work.followDay(due.toMs, due.energyNj)) {
+      // Yesterday's hold would pay for no minute of today. While the ledger is away it stays.
+      if (work.isShortLater(due.energyNj)) this.end()
+      return false
+    }
     if (this.#begin() === undefined) return false
     const isWhole = work.reach(due.energyNj)
     if (!isWhole) work.takeLeft()

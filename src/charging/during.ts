@@ -114,11 +114,11 @@ async function openMinutes({ charging, clock }: DuringDeps, long: LongWork) {
     // The minute is billed what it used until now, so that the next one has the rest of the ceiling.
     const before = running
     before.bound(nj(0n))
-    // Its clock says a few milliseconds later: at midnight they would put the minute on the new day.
     const beginMs = Math.floor(clock.wallMs() / MINUTE_MS) * MINUTE_MS
+    const next = await admit(subtract(leftNj, smaller(leftNj, before.measured())))
+    // Its clock says a few milliseconds later: at midnight they would put the minute on the new day.
     if (beginMs === dayBeginOf(beginMs) && before.fromMs < beginMs)
       before.happened({ fromMs: before.fromMs, toMs: beginMs - 1 })
-    const next = await admit(subtract(leftNj, smaller(leftNj, before.measured())))
     running = next
     claims.settled()
     await settle(before, STATUS_DONE)

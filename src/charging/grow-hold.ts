@@ -49,7 +49,7 @@ export function growHold(spend: GrowingSpend, hold: Hold, mostAheadNj: Nj | unde
     return spend.stop(hold.refusal())
   }
   const wished = add(measured, aheadNj)
-  hold.followDay(spend.toMs, smaller(measured, hold.coveredNj))
+  if (hold.isBehind(spend.toMs)) hold.followDay(spend.toMs, smaller(measured, hold.coveredNj))
   if (hold.reach(wished)) return
   spend.isGrowing = true
   void hold

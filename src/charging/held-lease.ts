@@ -40,12 +40,26 @@ export class HeldLease {
 
   /** The lease of a later day that it can move to with this energy at least; undefined where there is none. */
   nextDay(least: Nj): Lease | undefined {
-    const next = this.#leases.get(this.want)
-    const dayMs = this.#lease?.dayMs
-    if (dayMs === undefined || next?.dayMs === undefined || next.dayMs <= dayMs) return undefined
-    if (free(next) >= this.#price(least)) return next
+    if (this.dayMs === undefined) return undefined
+    const next = this.#later
+    if (next !== undefined && free(next) >= this.#price(least)) return next
+    // Also of a day whose lease was given back, as nothing was held there.
     this.#leases.ask(this.want, this.#amount)
     return undefined
+  }
+
+  /** True where the lease of a later day is there, and has less than this energy. */
+  isShortLater(least: Nj): boolean {
+    const next = this.#later
+    return next !== undefined && free(next) < this.#price(least)
+  }
+
+  /** The lease of a later day. */
+  get #later(): Lease | undefined {
+    const next = this.#leases.get(this.want)
+    const dayMs = this.dayMs
+    const isLater = dayMs !== undefined && next?.dayMs !== undefined && next.dayMs > dayMs
+    return isLater ? next : undefined
   }
 
   /** Moves to the lease of a later day, with all that it holds or that the lease has. */

@@ -38,19 +38,21 @@ export class Hold {
   /** The energy that each of them holds. */
   #heldNj = NONE
   #isEnded = false
-  readonly #isPast: boolean
+  readonly #isGiven: boolean
 
   /**
-   * `past` is of work that happened before, whose day may be over: it takes of the budgets of that day. The free tier is that of
-   * today, since a past day may have no wallet.
+   * `given` is the span of work that happened before, whose day may be over. The work takes of the budgets of that day, and of
+   * the free tier of today, since a past day may have no wallet. Its charge has this span in any case, since other charges
+   * have the windows of a cell behind it.
    */
-  constructor(deps: HoldDeps, payer: Payer, terms: BillingTerms, past?: Span) {
+  constructor(deps: HoldDeps, payer: Payer, terms: BillingTerms, given?: Span) {
     this.#deps = deps
     this.payer = payer
     this.terms = terms
     const { account, funded, budgets } = payer
-    this.#isPast = past !== undefined && dayBeginOf(past.toMs) < dayBeginOf(deps.clock.wallMs())
-    const ofDay = this.#isPast && past !== undefined ? `:${dayOf(past.toMs)}` : ''
+    this.#isGiven = given !== undefined
+    const isOver = given !== undefined && dayBeginOf(given.toMs) < dayBeginOf(deps.clock.wallMs())
+    const ofDay = isOver ? `:${dayOf(given.toMs)}` : ''
     const paying = funded
       ? new HeldLease(deps.leases, `money:${account}`, terms.pusdPerJ)
       : new HeldLease(deps.leases, `free:${account}`)
@@ -187,8 +189,7 @@ export class Hold {
    * energy. False where they do not: the hold stays.
    */
   followDay(toMs: number, least: Nj): boolean {
-    const dayMs = this.#dayMs
-    if (dayMs === undefined || toMs <= dayEndOf(dayMs)) return true
+    if (!this.isBehind(toMs)) return true
     const nexts = this.#leases.map((lease) => lease.nextDay(least))
     if (this.#leases.some(({ dayMs: of }, place) => of !== undefined && nexts[place] === undefined))
       return false
@@ -196,6 +197,17 @@ export class Hold {
       if (next !== undefined) this.#leases[place]?.moveTo(next)
     this.#note()
     return true
+  }
+
+  /** True where its wallets are of a day before this time. */
+  isBehind(toMs: number): boolean {
+    const dayMs = this.#dayMs
+    return dayMs !== undefined && toMs > dayEndOf(dayMs)
+  }
+
+  /** True where a wallet of a later day is there, and has less than this energy. */
+  isShortLater(least: Nj): boolean {
+    return this.#leases.some((lease) => lease.isShortLater(least))
   }
 
   /** The span of its charge, which ends on the day of the wallets that pay and limit. */
@@ -217,9 +229,9 @@ export class Hold {
     for (const [place, lease] of this.#leases.entries()) lease.end(debits[place]?.amount ?? 0n)
   }
 
-  /** The day of the wallets that it holds; undefined where only money pays, and of work of a past day. */
+  /** The day of the wallets that it holds; undefined where only money pays, and of work with a given span. */
   get #dayMs(): number | undefined {
-    if (this.#isPast) return undefined
+    if (this.#isGiven) return undefined
     return this.#leases.find(({ dayMs }) => dayMs !== undefined)?.dayMs
   }
 

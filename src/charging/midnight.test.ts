@@ -276,3 +276,115 @@ test('windows that an earlier life left before midnight are charged to the walle
   await tick()
   assert.equal(chargesOf(bench).length, 3, 'the last window of the day is not charged again')
 })
+
+/** A bench whose time the test sets, with a budget of the database. */
+async function openBudget(perDay: bigint, beginMs: number) {
+  const time = { atMs: beginMs }
+  const nowMs = () => time.atMs
+  const clock = { ...systemClock, wallMs: nowMs }
+  const bench = await openTestCharging(undefined, clock, undefined, { nowMs })
+  const payer = { ...bench.payer('acct_1', 10_000n * PUSD_PER_J), budgets: ['db_1'] }
+  const budget = { id: 'db_1', account: 'acct_1', njPerDay: perDay * J, operations: OPERATIONS }
+  setBudget(bench.books, budget, time.atMs)
+  const tick = () => bench.session.tickNow(AbortSignal.timeout(60_000))
+  return { bench, payer, tick, time }
+}
+
+test('a window that is charged while the ledger is silent at midnight keeps its time, so no later life charges it again', async () => {
+  const { bench, payer, tick, time } = await openBudget(90n, MIDNIGHT - 500)
+  await using _bench = bench
+  const hold = await CellHold.take(bench.charging, payer, nj(20n * J))
+  hold.end()
+  bench.answers = false
+  time.atMs = MIDNIGHT + 1000
+  const window = windowAt(MIDNIGHT / 1000 + 1, 5n * J)
+  const life = (chargedTo: string) =>
+    createCellMinutes({
+      charging: bench.charging,
+      payerOf: () => payer,
+      meter: 'm1',
+      stateOf: () => undefined,
+      left: {
+        windows: [windowBytes(window)],
+        chargedToMs: new Map([[CELL, Date.parse(chargedTo)]]),
+      },
+      log,
+    })
+  await life('2031-01-01T23:59:59.999Z').charge('all')
+  bench.answers = true
+  await tick()
+  const [charge] = chargesOf(bench)
+  assert.equal(charge?.to, '2031-01-02T00:00:01.000Z')
+  await life(charge.to).charge('all')
+  await tick()
+  assert.equal(chargesOf(bench).length, 1)
+})
+
+test('a hold that nobody looks at for a while after midnight moves to the new day', async () => {
+  const { bench, payer, tick, time } = await openBudget(90n, MIDNIGHT - 1000)
+  await using _bench = bench
+  const session = await openSession(bench, payer)
+  assert.ok(session !== undefined)
+  time.atMs = MIDNIGHT + 1000
+  for (let nth = 0; nth < 60; nth++) await tick()
+  time.atMs = MIDNIGHT + 3_600_000
+  const used = (energyNj: bigint) =>
+    session.claim({
+      kind: 'upstream',
+      meter: 'm2',
+      method: 'model',
+      bandPct: 40,
+      energyNj: nj(energyNj),
+    })
+  used(J)
+  await session.finish()
+  await tick()
+  used(2n * J)
+  await session.finish()
+  session.settle(200)
+  await tick()
+  assert.deepEqual(
+    DAYS.map((day) => [chargedOn(bench, day), usedOn(bench, day)]),
+    [
+      [0n, 0n],
+      [2n * J, 2n * J],
+    ],
+  )
+})
+
+test('a cell whose new day has too little is held by nothing of yesterday', async () => {
+  const { bench, payer, tick, time } = await openBudget(90n, MIDNIGHT - 1000)
+  await using _bench = bench
+  const holds = new Map([[CELL, await CellHold.take(bench.charging, payer, nj(20n * J))]])
+  const minutes = createCellMinutes({
+    charging: bench.charging,
+    payerOf: () => payer,
+    meter: 'm1',
+    stateOf: () => 'ready',
+    holds,
+    log,
+  })
+  time.atMs = MIDNIGHT + 500
+  await tick()
+  const other = await openSession(bench, payer)
+  assert.ok(other !== undefined)
+  other.claim({
+    kind: 'upstream',
+    meter: 'm2',
+    method: 'model',
+    bandPct: 40,
+    energyNj: nj(90n * J),
+  })
+  await other.finish()
+  await tick()
+  await other.finish()
+  other.settle(200)
+  await tick()
+  time.atMs = MIDNIGHT + 61_000
+  const k = MIDNIGHT / 1000
+  minutes.add(windowAt(k + 1, 5n * J))
+  minutes.add(windowAt(k + 61, 5n * J))
+  await minutes.charge('over')
+  assert.equal(holds.get(CELL)?.covers(nj(5n * J)), false)
+  for (const hold of holds.values()) hold.end()
+})

@@ -174,6 +174,11 @@ export class OpenSpend implements Spend, Billable, GrowingSpend {
     return this.#paying?.followDay(toMs, least) ?? true
   }
 
+  /** True where the wallets of a later day are there, and have less than this energy. */
+  isShortLater(least: Nj): boolean {
+    return this.#paying?.isShortLater(least) ?? false
+  }
+
   /** Ends it without a charge: what it held goes back. */
   drop(): void {
     this.#deps.running.delete(this)
@@ -221,7 +226,7 @@ export class OpenSpend implements Spend, Billable, GrowingSpend {
     const measured = this.measured()
     const wished = add(measured, REPLY_NJ)
     const hold = this.#admitted
-    hold.followDay(this.toMs, smaller(measured, hold.coveredNj))
+    if (hold.isBehind(this.toMs)) hold.followDay(this.toMs, smaller(measured, hold.coveredNj))
     if (this.#isRefused || hold.begin(wished, measured)) return undefined
     const asked = () => void (this.#isRefused = !hold.reach(measured))
     return hold.wait(wished, this.cut, measured).then(asked, asked)
@@ -307,7 +312,8 @@ export class OpenSpend implements Spend, Billable, GrowingSpend {
     const hold = this.#paying
     // An admit may still be waiting: it takes nothing any more.
     if (hold === undefined) this.#hold?.end()
-    else hold.followDay(this.toMs, smaller(this.measured(), hold.coveredNj))
+    else if (hold.isBehind(this.toMs))
+      hold.followDay(this.toMs, smaller(this.measured(), hold.coveredNj))
     this.settled =
       hold === undefined ? billing.refuse(this, status) : billing.settle(this, status, hold)
     return this.settled
