@@ -139,7 +139,7 @@ test('a volume grows, does not shrink, and is deleted where that is allowed', as
   const without = await plan(STACK())
   assert.match(
     without.stderr,
-    /:1:1: Could not change workload\.api: its data would be deleted: volume data \(\d+ MB\); --allow-delete/,
+    /:1:1: Could not change workload\.api: its data would be deleted: volume data \([\d.]+ MB\); --allow-delete/,
   )
   const gone = await ergon.cli('plan', '--allow-delete', '--file', write(STACK()))
   assert.match(gone.stdout, /volume\.data\.path \/data → none, .*it deletes data: volume data \(/)

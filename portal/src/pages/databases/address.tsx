@@ -13,7 +13,7 @@ export function Address({ database }: { readonly database: Database }) {
       label="Connection string"
       text={`postgresql://${role}:••••••••@${host}:${port}/${name}`}
     >
-      <Copy className="" label="Copy address" text={address} />
+      <Copy className="" label="Copy connection string" text={address} />
       <Copy className="" label="Copy psql" text={async () => `psql '${await address()}'`} />
     </Command>
   )
