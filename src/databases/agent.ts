@@ -18,7 +18,6 @@ import { lateAfterMs } from './backups/log-stream.ts'
 import { BACKUPS, BACKUPS_CELL, backupStores, restoredFolderOf } from './backups/backups-cell.ts'
 import { BACKUP_JOB, createJobCells, type JobCells } from './backups/job-cells.ts'
 import { followJobs } from './backups/jobs.ts'
-import { storeWaitingLogs } from './backups/waiting-logs.ts'
 import type { CertificateFiles } from '#node/certificate-pair.ts'
 import { createServedCertificate } from './certificate/served.ts'
 import {
@@ -129,7 +128,6 @@ async function open(core: AgentCore, starting: AbortSignal): Promise<AgentPart> 
       running = Promise.all([
         tellLost(core, failing),
         reconcileDatabases(core, { front, awake, servers }, signal),
-        storeWaitingLogs({ ...core, storing: () => front.ready(signal) }, servers, signal),
         watch.run(servers, signal),
         certificate.watch(signal),
         followJobs({ ...core, cells: jobs, restoredFolder: restoredFolderOf(core) }, signal),

@@ -13,7 +13,7 @@ import type { Queryable } from '#state/connect.ts'
 import { isRecovering } from './placed.ts'
 
 /** A server that has just started is followed within this time. */
-export const FOLLOWED_MS = 5000
+const FOLLOWED_MS = 5000
 /**
  * Tries in a row with one cause. A server that does not start has four minutes, as the reconciler waits longer each time.
  * A fault of the service has some two hours. Energy that is not paid, and a node that runs no databases, have no number, but

@@ -99,9 +99,6 @@ export type RunningServer = Resource & {
   readonly hold: () => Disposable
 }
 
-/** The idle time, where it is given, holds until the next use. */
-type WokenDatabase = Resource & { readonly idleMs?: number }
-
 export interface Servers {
   /**
    * Makes a database and its roles; may be repeated. Resolves with what is there then. Throws `database_not_ready` with
@@ -121,9 +118,9 @@ export interface Servers {
   remove(id: string, before?: () => Promise<void>): Promise<void>
   /** Runs a server that nobody can connect to, while work goes on in `remove`. */
   alone<T>(database: Resource, work: () => Promise<T>): Promise<T>
-  /** Resolves with the path of the socket of a running server, which runs until the release and its idle time. */
+  /** Resolves with the path of the socket of a running server, which runs until the disposal and a while longer. */
   use(
-    database: WokenDatabase,
+    database: Resource,
     waker: Waker,
     signal: AbortSignal,
   ): Promise<{ socketPath: string; release(): void }>
@@ -139,10 +136,10 @@ type Server = Instance & { readonly socketPath: string }
 export function createServers(deps: ServersDeps): Servers {
   const closing = new AbortController()
   const alone = createAlone()
-  const instances = createInstances<WokenDatabase, Server>({
+  const instances = createInstances<Resource, Server>({
     state: deps.state,
     log: deps.log,
-    idleMs: ({ idleMs = deps.idleMs }) => idleMs,
+    idleMs: deps.idleMs,
     // A silent start ends by its cell.
     readyMs: JOB_MS_MAX,
     prepare: async (database) => () => startServer(deps, database, closing.signal),
