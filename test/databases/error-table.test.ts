@@ -111,7 +111,7 @@ async function useBudget(): Promise<void> {
     return Number(sum?.nj) / 1e9
   }
   let used = 0
-  // What is left of the budget lasts for the polls of the warning, also on a busy machine: of 10 J it did not.
+  // The rest of the budget lasts for the polls of the warning, also on a busy machine. The rest of 10 J did not.
   while (used < 30) {
     await withClient(notes, (client) => client.query(loop))
     used = await charged()
