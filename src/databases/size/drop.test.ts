@@ -20,9 +20,9 @@ test('messages that wait anew, an hour after others, end old transactions alone 
     () => undefined,
     () => nowMs,
   )
-  for (const atMs of [0, 1000, 3000, 6000, 3_600_000, 3_601_000]) {
+  for (const atMs of [0, 1000, 9000, 3_600_000, 3_601_000]) {
     nowMs = atMs
     await drop(server, FATAL)
   }
-  assert.deepEqual(leasts, [2000, 2000, 2000, 0, 2000, 2000])
+  assert.deepEqual(leasts, [2000, 2000, 0, 2000, 2000])
 })

@@ -19,6 +19,8 @@ const IN_TRANSACTION = `select pid from pg_stat_get_activity(null)
 const OLD_MS = 2000
 /** Messages that are left so long after old transactions were ended: all transactions are. */
 const LEFT_MS = 5000
+/** Other messages are left behind a time without a check. A busy machine checks seldom. */
+const OTHERS_MS = 60_000
 /** The proxy has the words by then. */
 const TERMINATE_MS = 2
 
@@ -34,7 +36,7 @@ export function createDrop(cut: Cut, nowMs: () => number) {
     await server.query(dropTexts(DROPPED_MIN_BYTES)).catch(() => undefined)
     const [unread] = (await server.query<{ is_long: boolean }>(UNREAD)).rows
     if (unread?.is_long !== true) return
-    if (nowMs() - checkedMs > LEFT_MS) sinceMs = nowMs()
+    if (nowMs() - checkedMs > OTHERS_MS) sinceMs = nowMs()
     checkedMs = nowMs()
     const leastMs = nowMs() - sinceMs > LEFT_MS ? 0 : OLD_MS
     const { rows } = await server.query<{ pid: number }>(IN_TRANSACTION, [leastMs])
